@@ -66,6 +66,15 @@ pub enum Source {
     Transcripts,
 }
 
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Memories(format) => f.write_str(format.as_str()),
+            Self::Transcripts => f.write_str("history"),
+        }
+    }
+}
+
 /// A line of the body of an import from another program: first the files and projects, then the memories.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]

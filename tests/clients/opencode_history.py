@@ -78,8 +78,8 @@ def preview(home):
     run = home.run(*IMPORT, "--dry-run", "--json")
     assert run.returncode == 0, run.stderr
     reply = json.loads(run.stdout)
-    assert reply["transcripts"] == 1 and reply["not_read"] == [], reply
-    return [(found["kind"], found["text"]) for found in reply["found"]]
+    assert len(reply["files"]) == 1 and reply["left_out"] == [], reply
+    return [(found["metadata"]["kind"], found["content"]) for found in reply["memories"]]
 
 
 def check_while_it_runs(home, opencode, folder):

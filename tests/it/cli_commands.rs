@@ -382,7 +382,7 @@ fn replies_are_as_the_page_documents_them() {
         ("how", done(&home, &["how", "pnpm"])),
         ("reject", done(&home, &["reject", &bob, "--why", "it failed"])),
         ("undo", done(&home, &["undo", "--last", "--yes"])),
-        ("import --from history", done(&home, &["import", "--from", "history", "--dry-run"])),
+        ("import --from --dry-run", done(&home, &["import", "--from", "history", "--dry-run"])),
         ("undo", done(&home, &["undo", "--last", "--yes"])),
         ("redo", done(&home, &["redo", "--yes"])),
         ("re-embed", done(&home, &["re-embed", "--dry-run"])),

@@ -43,7 +43,7 @@ fn json(home: &TestHome, arguments: &[&str]) -> Value {
 fn texts(list: &Value) -> Vec<(String, String)> {
     let text = |item: &Value, name: &str| item[name].as_str().unwrap_or_default().to_owned();
     let items = list.as_array().expect("a JSON array").iter();
-    items.map(|item| (text(item, "kind"), text(item, "text"))).collect()
+    items.map(|item| (text(&item["metadata"], "kind"), text(item, "content"))).collect()
 }
 
 #[test]
@@ -66,10 +66,11 @@ fn the_preview_shows_what_is_taken_and_takes_nothing() {
         ("preference", "From now on write commit messages in English."),
     ];
     let expected = expected.map(|(kind, text)| (kind.to_owned(), text.to_owned()));
-    assert_eq!(texts(&preview["found"]), expected);
-    assert_eq!((&preview["transcripts"], &preview["skipped_lines"]), (&3.into(), &1.into()));
-    assert_eq!(preview["with_secrets"], 1);
-    let history = &preview["found"][0]["metadata"]["history"];
+    assert_eq!(texts(&preview["memories"]), expected);
+    assert_eq!(preview["files"].as_array().map(Vec::len), Some(3));
+    let left_out = serde_json::json!({"lines that cannot be read": 1, "may hold a secret": 1});
+    assert_eq!(preview["left_out_more"], left_out);
+    let history = &preview["memories"][0]["metadata"]["history"];
     assert!(history["file"].as_str().is_some_and(|file| file.starts_with("~/.claude/projects/")));
     assert!(history["line"].is_u64() && history["session"].is_string(), "{history}");
     assert_eq!(json(&home, &["stats", "--json"])["total_memories"], 0);
@@ -81,7 +82,8 @@ fn the_preview_shows_what_is_taken_and_takes_nothing() {
 fn a_client_and_a_time_limit_what_is_read() {
     let home = home_with_transcripts();
     let import = ["import", "--from", "history", "--dry-run", "--json"];
-    let found = |more: &[&str]| texts(&json(&home, &[&import[..], more].concat())["found"]).len();
+    let found =
+        |more: &[&str]| texts(&json(&home, &[&import[..], more].concat())["memories"]).len();
     assert_eq!(found(&["--client", "codex"]), 2);
     assert_eq!(found(&["--client", "codex", "--client", "gemini"]), 3);
     assert_eq!(found(&["--since", "1h"]), 0);
@@ -91,7 +93,7 @@ fn a_client_and_a_time_limit_what_is_read() {
 fn an_import_is_one_act_keeps_the_dates_and_a_second_one_changes_nothing() {
     let home = home_with_transcripts();
     let import = ["import", "--from", "history", "--yes", "--json"];
-    let reply = json(&home, &import);
+    let reply = json(&home, &import)["import"].clone();
     assert_eq!((&reply["added"], &reply["changed"]), (&7.into(), &0.into()), "{reply}");
     let list = json(&home, &["list", "--status", "candidate", "--json"]);
     let memories = list["memories"].as_array().expect("a JSON array");
@@ -101,10 +103,7 @@ fn an_import_is_one_act_keeps_the_dates_and_a_second_one_changes_nothing() {
     assert!(created.iter().all(|at| at.starts_with("2026-10-0")), "{created:?}");
     assert!(memories.iter().all(|memory| memory["origin"] == "import"), "{list}");
     let again = json(&home, &import);
-    assert_eq!(
-        (&again["added"], &again["changed"], &again["unchanged"]),
-        (&0.into(), &0.into(), &7.into())
-    );
+    assert_eq!((&again["new"], &again["unchanged"]), (&0.into(), &7.into()));
     assert_eq!(json(&home, &["list", "--json"])["total"], 0, "none is active");
     assert!(home.loci(&["undo", "--last", "--yes"]).status.success());
     assert_eq!(json(&home, &["list", "--status", "all", "--json"])["total"], 0);
@@ -217,7 +216,7 @@ fn a_summary_of_the_client_is_left_out_and_a_fix_names_what_lay_between() {
         session.runs("git status", "clean", false);
     }
     session.write(&home, "a.jsonl");
-    let found = texts(&json(&home, &PREVIEW)["found"]);
+    let found = texts(&json(&home, &PREVIEW)["memories"]);
     let expected = [
         ("command", "`./scripts/ship.sh staging` works in this project".to_owned()),
         (
@@ -261,16 +260,19 @@ fn what_is_left_out_is_counted_and_what_is_known_is_not_new() {
     }
     session.write(&home, "a.jsonl");
     let preview = json(&home, &PREVIEW);
-    assert_eq!(texts(&preview["found"]).len(), 30);
-    assert_eq!((&preview["over_limit"], &preview["left_out"][0]["count"]), (&3.into(), &3.into()));
+    assert_eq!(texts(&preview["memories"]).len(), 30);
+    assert_eq!(
+        preview["left_out_more"],
+        serde_json::json!({"a command in project: there are too many": 3})
+    );
     let text =
         |arguments: &[&str]| String::from_utf8_lossy(&home.loci(arguments).stdout).into_owned();
     let shown = text(&["import", "--from", "history", "--dry-run"]);
-    assert!(shown.contains("3 left out because there are too many (3 commands in"), "{shown}");
+    assert!(shown.contains("3: a command in project: there are too many"), "{shown}");
     assert!(home.loci(&["import", "--from", "history", "--yes"]).status.success());
     let again = text(&["import", "--from", "history"]);
-    assert!(again.contains("0 new statements"), "{again}");
-    assert!(again.contains("30 imported before (30 candidate)"), "{again}");
+    assert!(again.contains("Nothing to import."), "{again}");
+    assert!(again.contains("project  procedural    0        0         30"), "{again}");
 }
 
 #[test]
@@ -290,13 +292,19 @@ fn a_sentence_belongs_to_the_folder_of_the_session_and_review_names_other_projec
     session.write(&home, "a.jsonl");
     let preview = json(&home, &PREVIEW);
     let groups = |kind: &str| -> Vec<&Value> {
-        let found = preview["found"].as_array().into_iter().flatten();
-        found.filter(|found| found["kind"] == kind).map(|found| &found["group"]).collect()
+        let found = preview["memories"].as_array().into_iter().flatten();
+        found
+            .filter(|found| found["metadata"]["kind"] == kind)
+            .map(|found| &found["project"]["name"])
+            .collect()
     };
     assert_eq!(groups("decision"), ["tide", "tide"], "{preview}");
     assert_eq!(groups("fix"), ["kiln"], "{preview}");
-    let fix =
-        preview["found"].as_array().into_iter().flatten().find(|found| found["kind"] == "fix");
+    let fix = preview["memories"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .find(|found| found["metadata"]["kind"] == "fix");
     let files = fix.map(|fix| &fix["metadata"]["files"]);
     assert!(files.is_some_and(|files| files["store.go"].is_string()), "{preview}");
     assert!(home.loci(&["import", "--from", "history", "--yes"]).status.success());

@@ -66,7 +66,7 @@ fn insert(conn: &Connection, rows: &Value) {
 
 /// A session of single texts of the user, in a folder.
 fn session(id: &str, folder: &Path, texts: &[&str]) -> Value {
-    let at = 1_791_277_200_000_i64;
+    let at = 1_791_277_207_947_i64;
     let message = format!("msg_{id}");
     let part = |(number, text): (usize, &&str)| {
         json!({
@@ -118,8 +118,8 @@ fn run(home: &TestHome, arguments: &[&str]) -> Value {
 
 fn found(preview: &Value) -> Vec<(String, String)> {
     let text = |item: &Value, name: &str| item[name].as_str().unwrap_or_default().to_owned();
-    let items = preview["found"].as_array().into_iter().flatten();
-    items.map(|item| (text(item, "kind"), text(item, "text"))).collect()
+    let items = preview["memories"].as_array().into_iter().flatten();
+    items.map(|item| (text(&item["metadata"], "kind"), text(item, "content"))).collect()
 }
 
 /// What the session teaches.
@@ -162,16 +162,19 @@ fn a_session_in_the_database_teaches_once_and_the_database_stays_as_it_is() {
     assert_eq!(before.len(), 1, "the log is gone");
     let preview = run(&home, &PREVIEW);
     assert_eq!(found(&preview), expected());
-    assert_eq!((&preview["transcripts"], &preview["skipped_lines"]), (&1.into(), &0.into()));
-    let history = &preview["found"][1]["metadata"]["history"];
+    assert_eq!(preview["left_out_more"], json!({}));
+    let history = &preview["memories"][1]["metadata"]["history"];
     assert_eq!(history["client"], "opencode");
     assert_eq!(history["file"], "~/.local/share/opencode/opencode.db");
     assert_eq!(history["session"], "ses_de729716affe0HoVNnEobBInsN");
-    assert_eq!((&preview["found"][1]["date"], &history["line"]), (&"2026-10-06".into(), &8.into()));
+    assert_eq!(
+        (&preview["memories"][1]["created_at"], &history["line"]),
+        (&1_791_277_207_947_i64.into(), &8.into())
+    );
     let import = ["import", "--from", "history", "--client", "opencode", "--yes", "--json"];
-    assert_eq!(run(&home, &import)["added"], 4);
+    assert_eq!(run(&home, &import)["import"]["added"], 4);
     let again = run(&home, &import);
-    assert_eq!((&again["added"], &again["unchanged"]), (&0.into(), &4.into()));
+    assert_eq!((&again["new"], &again["unchanged"]), (&0.into(), &4.into()));
     assert!(found(&run(&home, &[&PREVIEW[..], &["--since", "1h"]].concat())).is_empty());
     assert!(found(&run(&home, &[&PREVIEW[..], &["--client", "codex"]].concat())).is_empty());
     assert_eq!(bytes(&home), before);
@@ -207,14 +210,14 @@ fn files_of_earlier_versions_are_read_and_a_session_in_both_is_taken_once() {
     write_files(&home, &rows);
     let preview = run(&home, &PREVIEW);
     assert_eq!(found(&preview), expected());
-    assert_eq!((&preview["transcripts"], &preview["found"][0]["count"]), (&1.into(), &3.into()));
-    let file = preview["found"][1]["metadata"]["history"]["file"].as_str().unwrap_or_default();
+    assert_eq!(preview["memories"][0]["metadata"]["history"]["count"], 3);
+    let file = preview["memories"][1]["metadata"]["history"]["file"].as_str().unwrap_or_default();
     let session = "storage/session/global/ses_de729716affe0HoVNnEobBInsN.json";
     assert_eq!(file, format!("~/.local/share/opencode/{session}"));
     insert(&database(&home), &rows);
     let preview = run(&home, &PREVIEW);
     assert_eq!(found(&preview), expected());
-    assert_eq!((&preview["transcripts"], &preview["found"][0]["count"]), (&1.into(), &3.into()));
+    assert_eq!(preview["memories"][0]["metadata"]["history"]["count"], 3);
 }
 
 #[test]
@@ -243,16 +246,17 @@ fn a_database_that_cannot_be_read_is_named_and_the_others_are_read() {
     insert(&database(&home), &rows(&home.path("project")));
     let preview = run(&home, &PREVIEW);
     assert_eq!(found(&preview), expected());
-    assert_eq!((&preview["transcripts"], &preview["unreadable"]), (&1.into(), &3.into()));
+    assert_eq!(preview["left_out"].as_array().map(Vec::len), Some(3));
     let shown = home.loci(&["import", "--from", "history", "--dry-run"]);
     let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     for line in [
-        "3 files that cannot be read",
-        "Not read: ~/.local/share/opencode/opencode-beta.db: cannot be read as an SQLite database: ",
-        "Not read: ~/.local/share/opencode/opencode-dev.db: is not a database of OpenCode: it has no table message",
-        "Not read: ~/.local/share/opencode/opencode-old.db: cannot be read completely: no such column: ",
+        "opencode-beta.db: cannot be read as an SQLite database: ",
+        "opencode-dev.db: is not a database of OpenCode: it has no table message",
+        "opencode-old.db: cannot be read completely: no such column: ",
     ] {
-        assert!(shown.contains(line), "{line}\n{shown}");
+        let line = format!("~/.local/share/opencode/{line}");
+        assert!(shown.contains(line.trim()), "{line}\n{shown}");
     }
 }
 
@@ -273,8 +277,8 @@ fn what_comes_before_a_damage_is_taken() {
     bytes[middle..].fill(0xa5);
     fs::write(&path, bytes).expect("the file is written");
     let preview = run(&home, &PREVIEW);
-    assert_eq!(preview["unreadable"], 1, "{preview}");
-    let reason = preview["not_read"][0]["reason"].as_str().unwrap_or_default();
+    assert_eq!(preview["left_out"].as_array().map(Vec::len), Some(1), "{preview}");
+    let reason = preview["left_out"][0]["reason"].as_str().unwrap_or_default();
     assert!(reason.starts_with("cannot be read completely: "), "{reason}");
     assert_eq!(found(&preview), expected(), "{preview}");
 }
@@ -298,11 +302,8 @@ fn a_session_belongs_to_its_folder_and_nothing_is_taken_of_a_project_that_is_off
     let preview = run(&home, &PREVIEW);
     let decision = ("decision".to_owned(), "We decided to use Zig for the gateway.".to_owned());
     assert_eq!(found(&preview), [decision]);
-    assert_eq!(
-        (&preview["found"][0]["group"], &preview["with_secrets"]),
-        (&"tide".into(), &1.into())
-    );
-    assert_eq!(preview["transcripts"], 3);
+    assert_eq!(preview["memories"][0]["project"]["name"], "tide");
+    assert_eq!(preview["left_out_more"], json!({"may hold a secret": 1}));
 }
 
 #[test]
@@ -328,5 +329,6 @@ fn texts_of_the_client_and_parts_that_cannot_be_read_are_left_out() {
     let preview = run(&home, &PREVIEW);
     let decision = ("decision".to_owned(), "We decided to use Zig.".to_owned());
     assert_eq!(found(&preview), [decision], "{preview}");
-    assert_eq!(preview["skipped_lines"], 2, "the long part and the broken message");
+    let left_out = &preview["left_out_more"]["lines that cannot be read"];
+    assert_eq!(left_out, 2, "the long part and the broken message");
 }

@@ -81,6 +81,8 @@ pub enum Standing {
     Suspicious,
     /// The source does not say which project it belongs to: it waits in that of the working directory.
     OfNoProject,
+    /// A transcript taught it: it is a candidate until a person accepts it.
+    Candidate,
     /// Nobody is asked: it waits.
     Unasked,
 }

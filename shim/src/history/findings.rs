@@ -170,7 +170,10 @@ impl Found {
     pub fn metadata(&self) -> Map<String, Value> {
         let Pointer { client, file, line, message, session, .. } = &self.pointer;
         let mut metadata = self.finding.metadata();
-        let history = json!({"client": client, "file": file, "line": line, "message": message, "session": session});
+        let history = json!({
+            "client": client, "file": file, "line": line, "message": message, "session": session,
+            "count": self.count,
+        });
         metadata.insert("kind".to_owned(), json!(self.finding.kind()));
         metadata.insert("history".to_owned(), history);
         if !self.files.is_empty() {

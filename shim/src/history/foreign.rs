@@ -1,29 +1,52 @@
-//! Writes findings as the lines of an import: they become candidates, with the time of their session.
+//! Turns findings into memories of an import: they become candidates, with the time of their session.
 //!
 //! The id of a memory is made of its project and its statement, so that a second import finds it again.
 
 use crate::history::findings::{Finding, Found, Project};
-use loci_proto::foreign::{ForeignLine, ForeignMemory, ForeignProject, Learned, LocalProject};
+use crate::history::{NotRead, Reading};
+use loci_proto::foreign::{
+    self, ForeignMemory, ForeignProject, Learned, LocalProject, SkippedText,
+};
 use loci_proto::group::GroupHint;
 use loci_proto::memory::{MemoryId, MemoryType, Scope};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// Returns the lines of an import with the findings: their projects first. `outside` is the project of sessions outside any project.
+/// Returns what was read as of another program, and the projects of its sessions. `outside` is that of sessions outside any project.
 #[must_use]
-pub fn lines(found: &[Found], outside: &str) -> Vec<ForeignLine> {
+pub fn to_foreign(read: &Reading, outside: &str) -> (foreign::Reading, Vec<LocalProject>) {
     let projects: BTreeMap<&str, &Project> =
-        found.iter().map(|found| (found.folder.as_str(), &found.project)).collect();
+        read.found.iter().map(|found| (found.folder.as_str(), &found.project)).collect();
     let local = |(folder, project): (&str, &Project)| {
         let hint = match (&project.hint, outside.parse()) {
             (GroupHint::Default, Ok(name)) => GroupHint::Named(name),
             (hint, _) => hint.clone(),
         };
         let (project, opted_in) = (project_of(folder), project.opted_in);
-        ForeignLine::Project(LocalProject { project, hint, off: false, opted_in })
+        LocalProject { project, hint, off: false, opted_in }
     };
-    let memories = found.iter().map(|found| ForeignLine::Memory(Box::new(memory(found))));
-    projects.into_iter().map(local).chain(memories).collect()
+    let mut reading = foreign::Reading {
+        files: read.files.clone(),
+        memories: read.found.iter().map(memory).collect(),
+        ..foreign::Reading::default()
+    };
+    for NotRead { file, reason } in &read.not_read {
+        let (path, place, reason) = (file.clone(), String::new(), reason.clone());
+        reading.skip(SkippedText { path, place, reason });
+    }
+    let mut left_out = |count: usize, reason: String| {
+        if count > 0 {
+            reading.skipped_more.insert(reason, count);
+        }
+    };
+    left_out(read.unreadable - read.not_read.len(), "files that cannot be read".to_owned());
+    left_out(read.skipped_lines, "lines that cannot be read".to_owned());
+    left_out(read.with_secrets, "may hold a secret".to_owned());
+    for (project, kind, count) in &read.over_limit {
+        let place = if project.is_empty() { String::new() } else { format!(" in {project}") };
+        left_out(*count, format!("a {kind}{place}: there are too many"));
+    }
+    (reading, projects.into_iter().map(local).collect())
 }
 
 fn project_of(folder: &str) -> ForeignProject {

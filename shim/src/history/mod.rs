@@ -17,7 +17,7 @@ pub mod transcript;
 use clients::{Client, Skipped};
 use collector::Collector;
 use findings::Found;
-pub use foreign::lines;
+pub use foreign::to_foreign;
 use session::Session;
 use std::collections::HashSet;
 use std::io;
@@ -32,8 +32,8 @@ const MAX_NAMED: usize = 20;
 pub struct Reading {
     /// What was found, in the order of projects.
     pub found: Vec<Found>,
-    /// Transcripts that were read.
-    pub transcripts: usize,
+    /// The files that were read, with `~` for the home folder.
+    pub files: Vec<String>,
     /// Transcripts that cannot be read, or not completely.
     pub unreadable: usize,
     /// The first of them, and why.
@@ -47,11 +47,10 @@ pub struct Reading {
 }
 
 impl Reading {
-    fn note(&mut self, file: String, read: io::Result<Skipped>, client: Client) {
+    fn note(&mut self, file: String, read: io::Result<Skipped>) {
         match read {
             Ok(skipped) => {
-                // Those of `OpenCode` are counted where they begin.
-                self.transcripts += usize::from(client != Client::Opencode);
+                self.files.push(file);
                 self.skipped_lines += skipped.lines;
             }
             Err(error) => {
@@ -100,8 +99,7 @@ pub fn read(clients: &[Client], home: &Path, since: i64, outside: &str) -> Readi
                 }
                 session.follow(step);
             });
-            reading.transcripts += began;
-            reading.note(name, read, *client);
+            reading.note(name, read);
         }
     }
     reading.with_secrets = collector.with_secrets;

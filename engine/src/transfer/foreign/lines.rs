@@ -91,8 +91,7 @@ fn memory(planned: &Planned, projects: &Projects<'_>, now: Timestamp) -> MemoryL
         line.metadata.insert(IMPORTED.to_owned(), json!(origin));
     }
     line.content.clone_from(&planned.memory.content);
-    let is_finding = planned.memory.learned.is_some();
-    if planned.standing.is_trusted() && !is_finding {
+    if planned.standing.is_trusted() {
         line.trust = Some(Trust::Person.as_str().to_owned());
     }
     line

@@ -178,6 +178,7 @@ fn origin(from: From, memory: &ForeignMemory) -> Option<ImportOrigin> {
 
 fn standing(memory: &ForeignMemory, is_sure: bool, is_asked: bool) -> Standing {
     match memory.by_person {
+        _ if memory.learned.is_some() => Standing::Candidate,
         _ if !memory.flags.is_empty() => Standing::Suspicious,
         true => Standing::Own,
         false if !is_sure => Standing::OfNoProject,

@@ -5,16 +5,17 @@
 use crate::cli::import::Import;
 use crate::client::call::{VerbClient, agent_session_of_process};
 use crate::commands::short_lived;
-use crate::commands::transfer::import::native::{self, Source};
-use crate::commands::transfer::import::preview;
+use crate::commands::transfer::import::history;
+use crate::commands::transfer::import::native::{self, Bytes};
+use crate::commands::transfer::import::preview::{self, Preview};
 use crate::output::{Problem, confirm, print_line};
 use crate::project::{self, Environment};
 use loci_proto::error::Exit;
 use loci_proto::foreign::{
-    self, ForeignLine, ForeignMemory, ForeignProject, Format, LocalProject, Reading,
+    ForeignLine, ForeignMemory, ForeignProject, Format, LocalProject, Reading, Source,
 };
 use loci_proto::requests::export::FORMAT_VERSION;
-use loci_proto::requests::import::{ForeignImport, ImportChange, ImportReply, ImportRequest};
+use loci_proto::requests::import::{ForeignImport, ImportReply, ImportRequest};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -22,35 +23,41 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Imports from one program.
+/// Imports from one program, or from transcripts.
 ///
 /// # Errors
 /// Nothing can be read, there is no confirmation, or the daemon cannot be reached or refuses the lines.
-pub async fn run(format: Format, args: &Import) -> Result<ExitCode, Problem> {
-    let reading = read(format, args).await?;
+pub async fn run(from: Source, args: &Import) -> Result<ExitCode, Problem> {
+    let (client, reading, projects);
+    match from {
+        Source::Memories(format) => {
+            reading = read(format, args).await?;
+            client = VerbClient::of_process()?;
+            projects = local_projects(&reading);
+        }
+        Source::Transcripts => {
+            client = VerbClient::of_process()?;
+            (reading, projects) = history::read_transcripts(&client, args).await?;
+        }
+    }
     if !reading.records.is_empty() {
         let heading = preview::of_files(&reading);
-        let source = Source::of_bytes(export_lines(&reading.records));
-        let client = VerbClient::of_process()?;
-        let code = native::ask_and_upload(&client, args, &heading, source).await?;
+        let bytes = Bytes::in_memory(export_lines(&reading.records));
+        let code = native::ask_and_upload(&client, args, &heading, bytes).await?;
         // A folder of an export may hold other notes.
         if reading.memories.is_empty() {
             return Ok(code);
         }
     }
-    let client = VerbClient::of_process()?;
-    let lines = lines_of(&reading);
-    let from = foreign::Source::Memories(format);
+    let lines = lines_of(&reading, projects);
     let request = request(from, args);
-    let previewed =
-        send(&client, &ImportRequest { preview: true, ..request.clone() }, &lines).await?;
-    let planned = previewed.preview.unwrap_or_default();
-    let shown = preview::Preview { format, reading: &reading, planned: &planned };
+    let preview = ImportRequest { preview: true, ..request.clone() };
+    let planned = send(&client, &preview, &lines).await?.preview.unwrap_or_default();
+    let shown = Preview { from, reading: &reading, planned: &planned };
     if !args.json {
         print_line(shown.text().trim_end())?;
     }
-    let is_changed = |change| matches!(change, ImportChange::New | ImportChange::Changed);
-    if args.dry_run || !planned.memories.iter().any(|memory| is_changed(memory.change)) {
+    if args.dry_run || !shown.changes_something() {
         if args.json {
             print_line(shown.json().to_string())?;
         }
@@ -67,7 +74,7 @@ pub async fn run(format: Format, args: &Import) -> Result<ExitCode, Problem> {
 }
 
 /// Returns the request for what was read.
-pub(super) fn request(from: foreign::Source, args: &Import) -> ImportRequest {
+fn request(from: Source, args: &Import) -> ImportRequest {
     // A person sees the preview and says yes; a script says it for nobody.
     let asked = agent_session_of_process().is_none() && !args.yes && io::stdin().is_terminal();
     ImportRequest {
@@ -79,35 +86,34 @@ pub(super) fn request(from: foreign::Source, args: &Import) -> ImportRequest {
 }
 
 /// Sends lines; returns the reply.
-pub(super) async fn send(
+async fn send(
     client: &VerbClient,
     request: &ImportRequest,
     lines: &[u8],
 ) -> Result<ImportReply, Problem> {
-    let source = Source::of_bytes(lines.to_vec());
-    native::parse(&native::upload(client, request, source).await?)
+    let bytes = Bytes::in_memory(lines.to_vec());
+    native::parse(&native::upload(client, request, bytes).await?)
 }
 
-/// Returns lines of an import from another program.
-pub(super) fn to_bytes<'a>(lines: impl IntoIterator<Item = &'a ForeignLine>) -> Vec<u8> {
+/// Returns the lines of what was read.
+fn lines_of(reading: &Reading, projects: Vec<LocalProject>) -> Vec<u8> {
+    let files = reading.files.iter().map(|path| ForeignLine::File { path: path.clone() });
+    let projects = projects.into_iter().map(ForeignLine::Project);
+    let memory = |memory: &ForeignMemory| ForeignLine::Memory(Box::new(memory.clone()));
     let mut bytes = Vec::new();
-    for line in lines {
+    for line in files.chain(projects).chain(reading.memories.iter().map(memory)) {
         // It has only text keys, and a vector takes all bytes.
-        let _ = serde_json::to_writer(&mut bytes, line);
+        let _ = serde_json::to_writer(&mut bytes, &line);
         bytes.push(b'\n');
     }
     bytes
 }
 
-fn lines_of(reading: &Reading) -> Vec<u8> {
-    let files = reading.files.iter().map(|path| ForeignLine::File { path: path.clone() });
+/// Returns what the projects of the memories are on this machine.
+fn local_projects(reading: &Reading) -> Vec<LocalProject> {
     let projects: BTreeSet<&ForeignProject> =
         reading.memories.iter().filter_map(|memory| memory.project.as_ref()).collect();
-    let projects = projects.into_iter().filter_map(local).map(ForeignLine::Project);
-    let memory = |memory: &ForeignMemory| ForeignLine::Memory(Box::new(memory.clone()));
-    let lines: Vec<ForeignLine> =
-        files.chain(projects).chain(reading.memories.iter().map(memory)).collect();
-    to_bytes(&lines)
+    projects.into_iter().filter_map(local).collect()
 }
 
 /// Returns what a project of a source is on this machine; `None` for one without a folder here.

@@ -8,7 +8,7 @@ mod preview;
 use crate::cli::import::{From, Import};
 use crate::commands::transfer::markdown_folder;
 use crate::output::Problem;
-use loci_proto::foreign::Format;
+use loci_proto::foreign::{Format, Source};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -22,21 +22,22 @@ fn is_markdown_export(paths: &[PathBuf]) -> bool {
 /// # Errors
 /// Nothing can be read, there is no confirmation, or the daemon cannot be reached or refuses it.
 pub async fn run(args: Import) -> Result<ExitCode, Problem> {
-    match args.from {
-        None if is_markdown_export(&args.paths) => foreign::run(Format::Markdown, &args).await,
-        None | Some(From::Export | From::Dump) => native::run(&args).await,
-        Some(From::History) => history::run(args).await,
-        Some(From::ClaudeMemory) => foreign::run(Format::ClaudeMemory, &args).await,
-        Some(From::ClaudeMd) => foreign::run(Format::ClaudeMd, &args).await,
-        Some(From::AgentsMd) => foreign::run(Format::AgentsMd, &args).await,
-        Some(From::CodexMemory) => foreign::run(Format::CodexMemory, &args).await,
-        Some(From::ServerMemory) => foreign::run(Format::ServerMemory, &args).await,
-        Some(From::McpMemoryService) => foreign::run(Format::McpMemoryService, &args).await,
-        Some(From::BasicMemory) => foreign::run(Format::BasicMemory, &args).await,
-        Some(From::Engram) => foreign::run(Format::Engram, &args).await,
-        Some(From::Mem0) => foreign::run(Format::Mem0, &args).await,
-        Some(From::LociMcp) => foreign::run(Format::LociMcp, &args).await,
-        Some(From::Loomem) => foreign::run(Format::Loomem, &args).await,
-        Some(From::Markdown) => foreign::run(Format::Markdown, &args).await,
-    }
+    let format = match args.from {
+        None if is_markdown_export(&args.paths) => Format::Markdown,
+        None | Some(From::Export | From::Dump) => return native::run(&args).await,
+        Some(From::History) => return foreign::run(Source::Transcripts, &args).await,
+        Some(From::ClaudeMemory) => Format::ClaudeMemory,
+        Some(From::ClaudeMd) => Format::ClaudeMd,
+        Some(From::AgentsMd) => Format::AgentsMd,
+        Some(From::CodexMemory) => Format::CodexMemory,
+        Some(From::ServerMemory) => Format::ServerMemory,
+        Some(From::McpMemoryService) => Format::McpMemoryService,
+        Some(From::BasicMemory) => Format::BasicMemory,
+        Some(From::Engram) => Format::Engram,
+        Some(From::Mem0) => Format::Mem0,
+        Some(From::LociMcp) => Format::LociMcp,
+        Some(From::Loomem) => Format::Loomem,
+        Some(From::Markdown) => Format::Markdown,
+    };
+    foreign::run(Source::Memories(format), &args).await
 }

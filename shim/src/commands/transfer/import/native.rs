@@ -8,7 +8,7 @@ use crate::commands::transfer::import::preview::RecordsPreview;
 use crate::output::progress::Progress;
 use crate::output::{Problem, Screen, confirm, counted, escape_line, print_line};
 use http_body_util::channel::Sender;
-use hyper::body::Bytes;
+use hyper::body;
 use loci_proto::error::Exit;
 use loci_proto::requests::import::{ImportReply, ImportRequest};
 use std::fmt::Write as _;
@@ -39,7 +39,7 @@ pub async fn run(args: &Import) -> Result<ExitCode, Problem> {
     let client = VerbClient::of_process()?;
     let source = if is_database(path) {
         let arguments = ["lines".as_ref(), path.as_os_str()];
-        Source::of_bytes(short_lived::run(&arguments).await?.into_bytes())
+        Bytes::in_memory(short_lived::run(&arguments).await?.into_bytes())
     } else {
         open(path)?
     };
@@ -62,7 +62,7 @@ pub(super) async fn ask_and_upload(
     client: &VerbClient,
     args: &Import,
     heading: &str,
-    source: Source,
+    source: Bytes,
 ) -> Result<ExitCode, Problem> {
     let (first, source) = source.twice()?;
     let request = ImportRequest { preview: true, ..request(args) };
@@ -84,7 +84,7 @@ pub(super) async fn ask_and_upload(
 async fn import(
     client: &VerbClient,
     request: &ImportRequest,
-    source: Source,
+    source: Bytes,
     is_json: bool,
 ) -> Result<ExitCode, Problem> {
     let body = upload(client, request, source).await?;
@@ -103,7 +103,7 @@ async fn import(
 pub(super) async fn upload(
     client: &VerbClient,
     request: &ImportRequest,
-    source: Source,
+    source: Bytes,
 ) -> Result<Vec<u8>, Problem> {
     let (sender, body) = client.prepare_upload("/import", request).await?;
     let sending = tokio::spawn(send(source, sender));
@@ -122,7 +122,7 @@ pub(super) fn parse(body: &[u8]) -> Result<ImportReply, Problem> {
 }
 
 /// The bytes to import.
-pub(super) struct Source {
+pub(super) struct Bytes {
     reader: Box<dyn Read + Send>,
     /// Size in bytes; `None` if unknown.
     size: Option<u64>,
@@ -130,9 +130,9 @@ pub(super) struct Source {
     path: Option<PathBuf>,
 }
 
-impl Source {
+impl Bytes {
     /// Bytes in memory.
-    pub fn of_bytes(bytes: Vec<u8>) -> Self {
+    pub fn in_memory(bytes: Vec<u8>) -> Self {
         let size = Some(bytes.len() as u64);
         Self { reader: Box::new(io::Cursor::new(bytes)), size, path: None }
     }
@@ -146,7 +146,7 @@ impl Source {
         self.reader
             .read_to_end(&mut bytes)
             .map_err(|error| Problem::new("Cannot read the input").because(&error))?;
-        Ok((Self::of_bytes(bytes.clone()), Self::of_bytes(bytes)))
+        Ok((Self::in_memory(bytes.clone()), Self::in_memory(bytes)))
     }
 }
 
@@ -159,9 +159,9 @@ fn is_database(path: &Path) -> bool {
         && beginning == *b"SQLite format 3\0"
 }
 
-fn open(path: &Path) -> Result<Source, Problem> {
+fn open(path: &Path) -> Result<Bytes, Problem> {
     if path == Path::new("-") {
-        return Ok(Source { reader: Box::new(io::stdin()), size: None, path: None });
+        return Ok(Bytes { reader: Box::new(io::stdin()), size: None, path: None });
     }
     let read_error =
         |error: io::Error| Problem::new(format!("Cannot read {}", path.display())).because(&error);
@@ -173,19 +173,19 @@ fn open(path: &Path) -> Result<Source, Problem> {
     }
     let size = meta.is_file().then_some(meta.len());
     let path = meta.is_file().then(|| path.to_path_buf());
-    Ok(Source { reader: Box::new(file), size, path })
+    Ok(Bytes { reader: Box::new(file), size, path })
 }
 
 /// Reads the source on a thread, because a pipe may block, and sends it as the body of the request.
-async fn send(mut source: Source, mut sender: Sender<Bytes, io::Error>) {
+async fn send(mut source: Bytes, mut sender: Sender<body::Bytes, io::Error>) {
     let mut progress = Progress::new("Sent", source.size);
-    let (chunks_sender, mut chunks) = mpsc::channel::<io::Result<Bytes>>(2);
+    let (chunks_sender, mut chunks) = mpsc::channel::<io::Result<body::Bytes>>(2);
     std::thread::spawn(move || {
         let mut buffer = vec![0; CHUNK_BYTES];
         loop {
             let chunk = match source.reader.read(&mut buffer) {
                 Ok(0) => return,
-                Ok(length) => Ok(Bytes::copy_from_slice(&buffer[..length])),
+                Ok(length) => Ok(body::Bytes::copy_from_slice(&buffer[..length])),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => Err(error),
             };

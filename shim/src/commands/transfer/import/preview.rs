@@ -1,7 +1,7 @@
 //! The preview of an import: how many memories of which type go into which project, some of them, and what is left out.
 
 use crate::output::{Screen, collapse_spaces, counted, escape_line, table, wrap};
-use loci_proto::foreign::{ForeignMemory, Format, Reading, SkippedText};
+use loci_proto::foreign::{ForeignMemory, Reading, SkippedText, Source};
 use loci_proto::requests::import::{
     ImportChange, ImportPreview, ImportReply, PreviewedMemory, Standing,
 };
@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Number of new memories of a project that the JSON shows, spread over all.
-const EXAMPLES: usize = 5;
-/// Number of files, texts of a project, suspicious texts and texts left out that are listed; the others are counted.
+/// Number of files, doubts and texts left out that are listed; the others are counted.
 const LISTED: usize = 10;
+/// The same of the texts of a project, and of suspicious ones: a yes confirms them, so a person can read them all.
+const LISTED_TEXTS: usize = 500;
 
 /// What was read, and what the daemon would do with it.
 pub(super) struct Preview<'a> {
-    pub format: Format,
+    pub from: Source,
     pub reading: &'a Reading,
     pub planned: &'a ImportPreview,
 }
@@ -72,12 +72,9 @@ impl<'a> Preview<'a> {
         self.planned.projects.get(group).map_or(group, String::as_str)
     }
 
-    /// Returns the new memories that are shown.
-    fn examples(&self) -> Vec<Planned<'a>> {
-        let is_new = |planned: &Planned<'_>| planned.becomes.change == ImportChange::New;
-        let new: Vec<Planned<'a>> = self.planned().filter(is_new).collect();
-        let step = new.len().div_ceil(EXAMPLES).max(1);
-        new.into_iter().step_by(step).collect()
+    /// Returns whether the import would store or change a memory.
+    pub fn changes_something(&self) -> bool {
+        self.planned().any(|planned| planned.is_written())
     }
 
     /// Returns what is left out.
@@ -120,13 +117,14 @@ impl LeftOut {
                 if text.place.is_empty() { String::new() } else { format!(", {}", text.place) };
             format!("{}{place}: {}", text.path, text.reason)
         };
-        let lines: Vec<String> = self.listed.iter().take(LISTED).map(line).collect();
-        section_of_reasons(text, screen, "Left out", &lines);
-        let others: usize = self.more.values().sum();
-        more(text, self.listed.len() + others);
-        for (reason, count) in self.more.iter().take(LISTED) {
-            let _ = writeln!(text, "    {count}: {}", escape_line(reason));
+        let mut lines: Vec<String> = self.listed.iter().map(line).collect();
+        let others = (lines.len() + self.more.values().sum::<usize>()).saturating_sub(LISTED);
+        lines.truncate(LISTED);
+        if others > 0 && lines.len() == LISTED {
+            lines.push(format!("and {others} more"));
         }
+        lines.extend(self.more.iter().map(|(reason, count)| format!("{count}: {reason}")));
+        list(text, (screen, usize::MAX), ("Left out", &lines), wrapped(screen));
     }
 }
 
@@ -140,21 +138,21 @@ impl Preview<'_> {
             json!({"project": project(group), "type": kind, "new": of.new, "changed": of.changed,
                 "unchanged": of.unchanged, "left_out": of.left_out})
         };
-        let example = |planned: &Planned<'_>| {
-            let ForeignMemory { kind, path, place, content, .. } = planned.memory;
-            json!({"project": project(planned.group()), "type": kind,
-                "path": path, "place": place, "content": content})
+        let memory = |Planned { memory, becomes }: Planned<'_>| {
+            let ForeignMemory { kind, path, place, content, metadata, created_at, .. } = memory;
+            json!({"project": becomes.group.as_deref().map(project), "type": kind, "path": path,
+                "place": place, "content": content, "metadata": metadata, "created_at": created_at,
+                "change": becomes.change, "reason": becomes.reason, "standing": becomes.standing})
         };
         let LeftOut { listed, more } = self.left_out();
         let left_out = |text: &SkippedText| json!({"path": text.path, "place": text.place, "reason": text.reason});
-        let examples = self.examples();
         json!({
-            "from": self.format, "files": self.reading.files, "new": total(|of| of.new),
+            "from": self.from.to_string(), "files": self.reading.files, "new": total(|of| of.new),
             "changed": total(|of| of.changed), "unchanged": total(|of| of.unchanged),
             "no_longer_there": self.planned.missing,
             "yours": self.written(|standing| standing == Standing::Own).len(),
             "by_project": counts.iter().map(row).collect::<Vec<_>>(),
-            "examples": examples.iter().map(example).collect::<Vec<_>>(),
+            "memories": self.planned().map(memory).collect::<Vec<_>>(),
             "left_out": listed.iter().map(left_out).collect::<Vec<_>>(), "left_out_more": more,
             "notices": self.reading.notices,
         })
@@ -163,18 +161,20 @@ impl Preview<'_> {
     /// Returns the preview as text.
     pub fn text(&self) -> String {
         let (screen, files) = (Screen::of_stdout(), &self.reading.files);
-        let mut text = format!("{}: {} read\n", self.format, counted(files.len(), "file", "files"));
+        let mut text = format!("{}: {} read\n", self.from, counted(files.len(), "file", "files"));
         for file in files.iter().take(LISTED) {
             let _ = writeln!(text, "{}", screen.cut(&format!("  {}", escape_line(file))));
         }
-        more(&mut text, files.len());
+        more(&mut text, files.len(), LISTED);
         let mut rows = vec![["PROJECT", "TYPE", "NEW", "CHANGED", "UNCHANGED"].map(str::to_owned)];
         for ((group, kind), of) in self.counts() {
             let numbers = [of.new, of.changed, of.unchanged].map(|number| number.to_string());
             let [new, changed, unchanged] = numbers;
             rows.push([escape_line(self.name(group)), kind.to_owned(), new, changed, unchanged]);
         }
-        let _ = write!(text, "\n{}", table(&rows));
+        if rows.len() > 1 {
+            let _ = write!(text, "\n{}", table(&rows));
+        }
         let mut by_project: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         let written = self.written(|standing| standing != Standing::Suspicious);
         for planned in &written {
@@ -228,6 +228,10 @@ impl Preview<'_> {
             "held back until you confirm each: loci list --held, loci confirm ID.",
         );
         say(
+            Standing::Candidate,
+            "in no brief until you accept them: loci review --candidates --all-groups.",
+        );
+        say(
             Standing::Unasked,
             "in no brief and no hook until loci confirm --imported, because nobody is asked here.",
         );
@@ -245,25 +249,28 @@ fn line(planned: &Planned<'_>) -> String {
 
 fn section(text: &mut String, screen: Screen, title: &str, lines: &[String]) {
     let cut = |line: &String| vec![screen.cut(&format!("  {}", escape_line(line)))];
-    list(text, screen, (title, lines), cut);
+    list(text, (screen, LISTED_TEXTS), (title, lines), cut);
 }
 
 /// Like [`section`], with whole lines: their ends say why.
 fn section_of_reasons(text: &mut String, screen: Screen, title: &str, lines: &[String]) {
-    let wrapped = |line: &String| {
+    list(text, (screen, LISTED), (title, lines), wrapped(screen));
+}
+
+fn wrapped(screen: Screen) -> impl Fn(&String) -> Vec<String> {
+    move |line| {
         let shown = escape_line(&collapse_spaces(line));
         let parts = wrap(&shown, screen.width.saturating_sub(4));
         let indented = parts.into_iter().enumerate();
         indented
             .map(|(at, part)| format!("{}{}", if at == 0 { "  " } else { "    " }, &shown[part]))
             .collect()
-    };
-    list(text, screen, (title, lines), wrapped);
+    }
 }
 
 fn list(
     text: &mut String,
-    screen: Screen,
+    (screen, limit): (Screen, usize),
     (title, lines): (&str, &[String]),
     shown: impl Fn(&String) -> Vec<String>,
 ) {
@@ -271,15 +278,15 @@ fn list(
         return;
     }
     let _ = writeln!(text, "\n{}", screen.style.bold(title));
-    for line in lines.iter().take(LISTED).flat_map(shown) {
+    for line in lines.iter().take(limit).flat_map(shown) {
         let _ = writeln!(text, "{line}");
     }
-    more(text, lines.len());
+    more(text, lines.len(), limit);
 }
 
-fn more(text: &mut String, count: usize) {
-    if count > LISTED {
-        let _ = writeln!(text, "  and {} more", count - LISTED);
+fn more(text: &mut String, count: usize, limit: usize) {
+    if count > limit {
+        let _ = writeln!(text, "  and {} more; --json lists all", count - limit);
     }
 }
 

@@ -52,10 +52,10 @@ def check_history(person):
     preview = person.loci("import", "--from", "history", "--dry-run")
     assert not any(noise in preview for noise in claude_history.NOISE), preview
     assert person.json("list", "--all-groups")["total"] == 0, "a preview changes nothing"
-    report = person.json("import", "--from", "history", "--yes")
+    report = person.json("import", "--from", "history", "--yes")["import"]
     assert report["added"] >= 8 and report["act"], report
     again = person.json("import", "--from", "history", "--yes")
-    assert (again["added"], again["changed"]) == (0, 0), again
+    assert (again["new"], again["changed"]) == (0, 0), again
     texts = person.accept_candidates()
     assert len(texts) == report["added"] and not any(noise in text for noise in claude_history.NOISE for text in texts), texts
 

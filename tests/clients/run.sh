@@ -124,6 +124,7 @@ run_case "Gemini CLI $gemini_cli, extension with hooks" python3 "$here/gemini_ho
 run_case "OpenCode $opencode_version, history" python3 "$here/opencode_history.py" "$loci" "$opencode"
 run_case "Claude Code $claude_code, plugin with hooks" python3 "$here/claude_code_hooks.py" "$loci" "$claude"
 run_case "Claude Code $claude_code, mod with status line and /loci" python3 "$here/claude_code_mod.py" "$loci" "$claude"
+run_case "Claude Code $claude_code, memory imported with a yes" python3 "$here/claude_code_import.py" "$loci" "$claude"
 
 run_case "First minutes with three weeks of Claude Code" python3 "$here/first_minutes.py" "$loci"
 

@@ -41,7 +41,6 @@ pub fn main() -> ExitCode {
         Some(Command::Encryption(command)) => encryption_commands::run(&paths, *command).into(),
         Some(Command::Lines { path }) => read_command::lines(&paths, path).into(),
         Some(Command::Read(files)) => read_command::run(&paths, files).into(),
-        Some(Command::Sessions { since, path }) => read_command::sessions(path, *since).into(),
         Some(Command::Model { command: Model::Fetch { from, model } }) => {
             options::fetch(&paths, from.as_deref(), model.as_deref())
         }

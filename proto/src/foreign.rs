@@ -56,6 +56,20 @@ string_enum! {
     } "the name of a format, see loci import --help"
 }
 
+string_enum! {
+    /// A client that leaves transcripts of its sessions.
+    Client {
+        /// Claude Code.
+        Claude = "claude",
+        /// Codex.
+        Codex = "codex",
+        /// Gemini CLI.
+        Gemini = "gemini",
+        /// `OpenCode`.
+        Opencode = "opencode",
+    } "claude, codex, gemini or opencode"
+}
+
 /// What an import reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -64,6 +78,13 @@ pub enum Source {
     Memories(Format),
     /// The transcripts of clients.
     Transcripts,
+}
+
+impl FromStr for Source {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "history" { Ok(Self::Transcripts) } else { text.parse().map(Self::Memories) }
+    }
 }
 
 impl fmt::Display for Source {
@@ -131,6 +152,9 @@ pub struct Reading {
     /// Doubts that the person should know, such as a project that is not sure; at most [`MAX_NOTICES`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
+    /// What the projects of the memories are on this machine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub projects: Vec<LocalProject>,
     /// Records that loci itself has written, as lines of an export without header and end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub records: Vec<Value>,

@@ -29,7 +29,6 @@ pub mod encryption;
 pub mod error;
 pub mod error_text;
 pub mod foreign;
-pub mod foreign_session;
 pub mod git_blob;
 pub mod group;
 pub mod hello;

@@ -1,21 +1,17 @@
 //! `loci`: the shim that agents start (`loci mcp`), and the command line for people.
 //!
 //! **Reading guide.** [`relay`] is the core: it passes an agent's lines to the daemon and the answers back, and survives the death of the
-//! daemon. [`client`] connects to the daemon; [`spawn`] starts one if none runs. [`project`] finds the project that a session works in.
-//! [`commands`] implements each `loci …` command in the file of its name (`loci mcp` is [`commands::mcp`]), [`cli`] defines their
-//! arguments, and [`output`] writes to the terminal. [`setup`] writes loci into the configuration of clients, and [`history`] reads what they
-//! left on the disk. [`tui`] has what full-screen commands share.
+//! daemon. [`client`] connects to the daemon; [`spawn`] starts one if none runs. [`commands`] implements each `loci …` command in the file of its name (`loci mcp` is [`commands::mcp`]), [`cli`] defines their
+//! arguments, and [`output`] writes to the terminal. [`setup`] writes loci into the configuration of clients, and [`tui`] has what full-screen commands share.
 //!
 //! Never here: a database, a model, or the meaning of an MCP message. Every agent session runs one shim process, so it must stay small.
 
 pub mod cli;
 pub mod client;
 pub mod commands;
-pub mod history;
 pub mod installation;
 pub mod output;
 pub mod program;
-pub mod project;
 mod regular_file;
 pub mod relay;
 pub mod setup;

@@ -24,8 +24,8 @@ mod markup;
 mod mcp_memory_service;
 mod mem0;
 pub mod memory_files;
-mod opencode_sessions;
 mod places;
+mod projects;
 mod regular_file;
 mod rows;
 mod screen;
@@ -34,15 +34,16 @@ mod statements;
 #[cfg(test)]
 mod tests;
 mod times;
+mod transcripts;
 
 use collector::Collector;
 use error::Result;
 use loci_base::privacy::Policy;
 use loci_proto::error::{Code, Failure};
 use loci_proto::foreign::{Format, Reading};
-pub use opencode_sessions::write_sessions;
 pub use places::Places;
 use std::path::PathBuf;
+pub use transcripts::Wanted;
 
 /// Reads memories. Without `paths`, from the usual places of the program.
 ///
@@ -95,7 +96,16 @@ pub fn read(
         reading.memories.sort_by_key(|memory| memory.created_at);
     }
     screen::apply(policy, &mut reading);
+    reading.projects = projects::on_this_machine(&reading.memories);
     Ok(reading)
+}
+
+/// Reads what the transcripts of clients teach.
+#[must_use]
+pub fn read_transcripts(places: &Places, wanted: &Wanted, policy: &Policy) -> Reading {
+    let mut reading = transcripts::read(places, wanted);
+    screen::apply(policy, &mut reading);
+    reading
 }
 
 /// Returns the places where a program usually keeps its memories; not all of them exist.

@@ -15,6 +15,7 @@ use crate::process::startup;
 use clap::{Parser, Subcommand};
 use loci_proto::admin::Places;
 use loci_proto::error::{Exit, Failure};
+use loci_proto::foreign::{Client, Source};
 use loci_proto::paths::Paths;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -89,14 +90,6 @@ pub enum Command {
         /// The database file.
         path: PathBuf,
     },
-    /// Print the sessions in a database of another program, as lines for `loci import --from history`.
-    Sessions {
-        /// Only sessions that were changed at this time or later, in milliseconds since 1970.
-        #[arg(long, default_value_t = 0, value_name = "MILLISECONDS")]
-        since: i64,
-        /// The database file.
-        path: PathBuf,
-    },
     /// Have an API encode texts; the daemon starts it.
     #[command(hide = true)]
     Embed,
@@ -146,12 +139,21 @@ pub enum EncryptionCommand {
 /// What to read. The rules for secrets of the configuration apply.
 #[derive(Debug, clap::Args)]
 pub struct ReadFiles {
-    /// Name of the format.
+    /// Name of the format, or history for the transcripts of clients.
     #[arg(long, value_name = "FORMAT")]
-    pub from: String,
+    pub from: Source,
     /// Home folder, in which programs have their usual places.
     #[arg(long, value_name = "PATH")]
     pub home: PathBuf,
+    /// Of transcripts: only those of this client; repeatable.
+    #[arg(long, value_name = "CLIENT")]
+    pub client: Vec<Client>,
+    /// Of transcripts: only what is from then on, in milliseconds since 1970.
+    #[arg(long, default_value_t = 0, value_name = "MILLISECONDS")]
+    pub since: i64,
+    /// Of transcripts: the project of sessions outside any project.
+    #[arg(long, default_value = "default", value_name = "NAME")]
+    pub outside: String,
     /// Files or folders; default: the usual places of the program.
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,

@@ -1,14 +1,13 @@
-//! `locid read` prints the memories of another program, `locid sessions` the sessions in its database, `locid lines` the records of a
-//! backup, for `loci import`. None of them opens the database in use, or a socket; each ends with the `loci` that started it.
+//! `locid read` prints the memories of another program, or what transcripts teach, `locid lines` the records of a backup, for `loci import`. None of them opens the database in use, or a socket; each ends with the `loci` that started it.
 
 use crate::config::options::ReadFiles;
 use crate::config::{Config, key_file};
 use crate::process::startup;
 use loci_engine::error::Error;
 use loci_engine::transfer::backup_to_lines;
-use loci_import::Places;
+use loci_import::{Places, Wanted};
 use loci_proto::error::{Code, Exit, Failure};
-use loci_proto::foreign::{Format, Reading};
+use loci_proto::foreign::{Reading, Source};
 use loci_proto::paths::Paths;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -35,12 +34,6 @@ pub fn lines(paths: &Paths, path: &Path) -> Exit {
     })
 }
 
-/// Prints the sessions in a database as lines; after a failure the last line is the failure.
-#[must_use]
-pub fn sessions(path: &Path, since: i64) -> Exit {
-    print_lines(|out| Ok(loci_import::write_sessions(path, since, out)?))
-}
-
 fn print_lines(write: impl FnOnce(&mut dyn Write) -> Result<(), Error>) -> Exit {
     startup::end_with_parent();
     let mut out = BufWriter::new(io::stdout());
@@ -52,11 +45,19 @@ fn print_lines(write: impl FnOnce(&mut dyn Write) -> Result<(), Error>) -> Exit 
 }
 
 fn read(paths: &Paths, files: &ReadFiles) -> Result<Reading, Failure> {
-    let format: Format = files.from.parse().map_err(|reason| Failure::invalid("from", reason))?;
     let policy = Config::read(&paths.config)?.privacy.policy()?;
     let working_dir = std::env::current_dir().map_err(|error| {
         Failure::new(Code::NotFound, format!("the working directory cannot be read: {error}"))
     })?;
-    let places = Places { home: files.home.clone(), working_dir };
-    loci_import::read(format, &places, &files.paths, &policy)
+    let variable = |name: &str| std::env::var_os(name);
+    let places = Places { home: files.home.clone(), working_dir, variable };
+    match files.from {
+        Source::Memories(format) => loci_import::read(format, &places, &files.paths, &policy),
+        Source::Transcripts => {
+            let ReadFiles { client, since, outside, .. } = files;
+            let (clients, outside) = (client.clone(), outside.clone());
+            let wanted = Wanted { clients, since: *since, outside };
+            Ok(loci_import::read_transcripts(&places, &wanted, &policy))
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! The arguments of `loci import`, and the programs and formats that it imports from. Only definitions; see `commands::transfer::import`.
 
 use crate::cli::values::parse_past;
-use crate::history::clients::Client;
 use clap::{Args, ValueEnum};
+use loci_proto::foreign::Client;
 use loci_proto::group::GroupName;
 use std::path::PathBuf;
 
@@ -18,8 +18,8 @@ pub struct Import {
     /// With --from: put everything into this project instead of those that the texts belong to.
     #[arg(long, value_name = "NAME", requires = "from")]
     pub group: Option<GroupName>,
-    /// With --from history: only the transcripts of this client; repeatable.
-    #[arg(long, value_name = "CLIENT", value_enum, requires = "from")]
+    /// With --from history: only the transcripts of claude, codex, gemini or opencode; repeatable.
+    #[arg(long, value_name = "CLIENT", requires = "from")]
     pub client: Vec<Client>,
     /// With --from history: only what is from then on: 90d, yesterday, 2026-11-01.
     #[arg(long, value_name = "TIME", value_parser = parse_past, requires = "from")]

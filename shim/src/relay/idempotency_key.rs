@@ -4,7 +4,7 @@
 //! The key is `params._meta["dev.loci/key"]`, the checkout `params._meta["dev.loci/checkout"]`; both replace a value that the client
 //! wrote there. All other bytes of the line stay unchanged, except that the names within `_meta` may be escaped differently.
 
-use crate::project::{CheckoutReader, CheckoutStamp};
+use loci_project::{CheckoutReader, CheckoutStamp};
 use loci_proto::hello::Checkout;
 use loci_proto::mcp::idempotency::{CHECKOUT_KEY, META_KEY};
 use serde::Deserialize;

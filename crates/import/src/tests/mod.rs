@@ -53,7 +53,7 @@ impl Home {
 
     fn try_read(&self, format: Format, paths: &[PathBuf]) -> Result<Reading, String> {
         let home = self.0.path().to_path_buf();
-        let places = Places { working_dir: home.join("work/shop"), home };
+        let places = Places { working_dir: home.join("work/shop"), home, variable: |_| None };
         read(format, &places, paths, &Policy::default()).map_err(|error| error.to_string())
     }
 }

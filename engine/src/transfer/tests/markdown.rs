@@ -32,7 +32,11 @@ fn write_files(test_store: &TestStore, folder: &Path) -> Vec<String> {
 
 /// Reads the files of a folder as an export.
 fn read_files(folder: &Path) -> String {
-    let places = Places { home: folder.to_path_buf(), working_dir: folder.to_path_buf() };
+    let places = Places {
+        home: folder.to_path_buf(),
+        working_dir: folder.to_path_buf(),
+        variable: |_| None,
+    };
     let reading = read(Format::Markdown, &places, &[folder.to_path_buf()], &Policy::default())
         .expect("the files are read");
     assert!(reading.memories.is_empty() && reading.skipped.is_empty(), "{reading:?}");

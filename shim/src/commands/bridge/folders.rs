@@ -3,10 +3,10 @@
 //! Claude Code names the folder of a project by its path with a hyphen in place of every other character, so a name may stand for several
 //! paths: only one that is the only existing folder of that name counts. Not here: reading the memory files (the daemon).
 
-use crate::project::{self, Environment as ProjectEnvironment};
 use crate::regular_file;
 use crate::setup::edit::{self, Format};
 use crate::setup::environment::Environment;
+use loci_project::{self as project, Environment as ProjectEnvironment};
 use loci_proto::group::GroupHint;
 use loci_proto::requests::bridge::{BridgeClient, BridgeProject, claude_folder_name};
 use std::fs;

@@ -5,41 +5,27 @@
 use crate::cli::import::Import;
 use crate::client::call::{VerbClient, agent_session_of_process};
 use crate::commands::short_lived;
-use crate::commands::transfer::import::history;
 use crate::commands::transfer::import::native::{self, Bytes};
 use crate::commands::transfer::import::preview::{self, Preview};
 use crate::output::{Problem, confirm, print_line};
-use crate::project::{self, Environment};
 use loci_proto::error::Exit;
-use loci_proto::foreign::{
-    ForeignLine, ForeignMemory, ForeignProject, Format, LocalProject, Reading, Source,
-};
+use loci_proto::foreign::{ForeignLine, ForeignMemory, Reading, Source};
+use loci_proto::requests::config::{ConfigReply, ConfigRequest};
 use loci_proto::requests::export::FORMAT_VERSION;
 use loci_proto::requests::import::{ForeignImport, ImportReply, ImportRequest};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
-use std::path::Path;
 use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Imports from one program, or from transcripts.
 ///
 /// # Errors
 /// Nothing can be read, there is no confirmation, or the daemon cannot be reached or refuses the lines.
 pub async fn run(from: Source, args: &Import) -> Result<ExitCode, Problem> {
-    let (client, reading, projects);
-    match from {
-        Source::Memories(format) => {
-            reading = read(format, args).await?;
-            client = VerbClient::of_process()?;
-            projects = local_projects(&reading);
-        }
-        Source::Transcripts => {
-            client = VerbClient::of_process()?;
-            (reading, projects) = history::read_transcripts(&client, args).await?;
-        }
-    }
+    let client = VerbClient::of_process()?;
+    let reading = read(&client, from, args).await?;
     if !reading.records.is_empty() {
         let heading = preview::of_files(&reading);
         let bytes = Bytes::in_memory(export_lines(&reading.records));
@@ -49,7 +35,7 @@ pub async fn run(from: Source, args: &Import) -> Result<ExitCode, Problem> {
             return Ok(code);
         }
     }
-    let lines = lines_of(&reading, projects);
+    let lines = lines_of(&reading);
     let request = request(from, args);
     let preview = ImportRequest { preview: true, ..request.clone() };
     let planned = send(&client, &preview, &lines).await?.preview.unwrap_or_default();
@@ -96,9 +82,9 @@ async fn send(
 }
 
 /// Returns the lines of what was read.
-fn lines_of(reading: &Reading, projects: Vec<LocalProject>) -> Vec<u8> {
+fn lines_of(reading: &Reading) -> Vec<u8> {
     let files = reading.files.iter().map(|path| ForeignLine::File { path: path.clone() });
-    let projects = projects.into_iter().map(ForeignLine::Project);
+    let projects = reading.projects.iter().cloned().map(ForeignLine::Project);
     let memory = |memory: &ForeignMemory| ForeignLine::Memory(Box::new(memory.clone()));
     let mut bytes = Vec::new();
     for line in files.chain(projects).chain(reading.memories.iter().map(memory)) {
@@ -107,33 +93,6 @@ fn lines_of(reading: &Reading, projects: Vec<LocalProject>) -> Vec<u8> {
         bytes.push(b'\n');
     }
     bytes
-}
-
-/// Returns what the projects of the memories are on this machine.
-fn local_projects(reading: &Reading) -> Vec<LocalProject> {
-    let projects: BTreeSet<&ForeignProject> =
-        reading.memories.iter().filter_map(|memory| memory.project.as_ref()).collect();
-    projects.into_iter().filter_map(local).collect()
-}
-
-/// Returns what a project of a source is on this machine; `None` for one without a folder here.
-fn local(project: &ForeignProject) -> Option<LocalProject> {
-    let (folder, needs_repository) = match project {
-        ForeignProject::Folder(folder) => (folder, false),
-        ForeignProject::RepositoryOf(folder) => (folder, true),
-        ForeignProject::Named(_) => return None,
-    };
-    let path = Path::new(folder);
-    if !needs_repository && !path.is_dir() {
-        return None;
-    }
-    let environment = Environment::at(path.to_path_buf());
-    let found = project::find(&Environment { loci_group: None, project_dir: None, ..environment });
-    if needs_repository && found.checkout.is_none() && !found.has_file {
-        return None;
-    }
-    let (off, opted_in) = (found.off, found.has_file);
-    Some(LocalProject { project: project.clone(), hint: found.hint, off, opted_in })
 }
 
 /// Returns records that loci itself has written as the lines of an export.
@@ -147,11 +106,34 @@ fn export_lines(records: &[Value]) -> Vec<u8> {
     format!("{text}\n{end}\n").into_bytes()
 }
 
-/// Reads the program's memories.
-async fn read(format: Format, args: &Import) -> Result<Reading, Problem> {
+/// Reads the memories of a program, or transcripts.
+async fn read(client: &VerbClient, from: Source, args: &Import) -> Result<Reading, Problem> {
     let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_path_buf());
-    let mut arguments: Vec<OsString> = vec!["read".into(), "--from".into(), format.as_str().into()];
-    arguments.extend(["--home".into(), home.unwrap_or_default().into_os_string(), "--".into()]);
+    let mut arguments: Vec<OsString> =
+        vec!["read".into(), "--from".into(), from.to_string().into()];
+    arguments.extend(["--home".into(), home.unwrap_or_default().into_os_string()]);
+    if from == Source::Transcripts {
+        arguments.extend(["--outside".into(), default_group(client).await?.into()]);
+        let since = args.since.map(|seconds| now().saturating_sub(seconds.saturating_mul(1000)));
+        arguments.extend(["--since".into(), since.unwrap_or(0).to_string().into()]);
+        for client in &args.client {
+            arguments.extend(["--client".into(), client.as_str().into()]);
+        }
+    }
+    arguments.push("--".into());
     arguments.extend(args.paths.iter().map(|path| path.clone().into_os_string()));
     short_lived::parse(&short_lived::run(&arguments).await?)
+}
+
+/// Returns the project of sessions outside any project.
+async fn default_group(client: &VerbClient) -> Result<String, Problem> {
+    let config: ConfigReply = client.call("config", &ConfigRequest::default()).await?;
+    let key = config.keys.into_iter().find(|key| key.key == "storage.default_group");
+    let name = key.and_then(|key| key.value.as_str().map(str::to_owned));
+    Ok(name.unwrap_or_else(|| "default".to_owned()))
+}
+
+fn now() -> i64 {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX)
 }

@@ -1,7 +1,6 @@
 //! `loci import`: what is imported decides how.
 
 mod foreign;
-mod history;
 mod native;
 mod preview;
 

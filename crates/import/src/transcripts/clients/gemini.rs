@@ -1,8 +1,8 @@
 //! The transcripts of Gemini CLI: `~/.gemini/tmp/<project>/chats/session-*.jsonl`, one record a line; the folder of the project stands in
 //! `.project_root` beside `chats`. A message is written again when its calls have returned.
 
-use crate::history::transcript::{Action, Step, What, cut_output, milliseconds};
 use crate::regular_file;
+use crate::transcripts::transcript::{Action, Step, What, cut_output, milliseconds};
 use serde_json::Value;
 use std::path::Path;
 
@@ -16,7 +16,7 @@ const MAX_PATH_BYTES: usize = 4096;
 /// Returns the folder of the project of a transcript.
 pub fn folder(file: &Path) -> Option<String> {
     let root = file.parent()?.parent()?.join(PROJECT_ROOT);
-    let text = String::from_utf8(regular_file::read(&root).ok()?).ok()?;
+    let text = regular_file::read_text(&root).ok()?;
     Some(text.trim().to_owned()).filter(|path| !path.is_empty() && path.len() <= MAX_PATH_BYTES)
 }
 

@@ -1,6 +1,6 @@
 //! Hostile project files: none of them selects another project.
 
-use crate::project::tests::*;
+use crate::tests::*;
 use loci_proto::group::{Group, GroupName};
 
 /// Returns the group that the daemon derives from a hint.

@@ -2,7 +2,7 @@
 //!
 //! A transcript does not keep the contents, so these are the contents at the time of the import.
 
-use crate::history::findings::{Finding, Found};
+use crate::transcripts::findings::{Finding, Found};
 use loci_proto::git_blob;
 use serde_json::{Map, Value};
 use std::path::{Component, Path, PathBuf};

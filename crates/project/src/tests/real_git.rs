@@ -1,6 +1,6 @@
 //! Worktrees and submodules created by the installed git; skipped without git.
 
-use crate::project::tests::*;
+use crate::tests::*;
 use std::process::Command;
 
 impl FolderTree {

@@ -101,7 +101,7 @@ pub fn remote(common: &Path) -> Option<String> {
 
 /// Returns the last value of a key in a section of a git configuration.
 fn config_value(config: &Path, section: &str, key: &str) -> Option<String> {
-    let text = crate::project::project_file::read_small(config).ok()?;
+    let text = crate::project_file::read_small(config).ok()?;
     let (mut is_inside, mut value) = (false, None);
     for line in text.lines().map(str::trim) {
         match line.split_once('=') {
@@ -128,7 +128,7 @@ fn strip_quotes(value: &str) -> String {
 
 /// Reads a path after `prefix` from a small file and returns it canonical; a relative path starts at the folder of the file.
 fn read_path(file: &Path, prefix: &str) -> Option<PathBuf> {
-    let text = crate::project::project_file::read_small(file).ok()?;
+    let text = crate::project_file::read_small(file).ok()?;
     let target = text.strip_prefix(prefix)?.trim_end_matches(['\n', '\r']);
     file.parent()?.join(target).canonicalize().ok()
 }

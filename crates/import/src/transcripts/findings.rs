@@ -1,6 +1,6 @@
 //! What a session teaches: a finding, its text, its metadata and where it stands.
 
-use crate::history::command_line::CommandLine;
+use crate::transcripts::command_line::CommandLine;
 use loci_proto::error_text;
 use loci_proto::group::{Group, GroupHint};
 use serde_json::{Map, Value, json};

@@ -1,9 +1,9 @@
 //! Collects what was found in all sessions: each statement once, with its first source, within bounds.
 
-use crate::history::command_line::Use;
-use crate::history::files;
-use crate::history::findings::{Finding, Found, Pointer, Project};
-use crate::project::{Environment, find};
+use crate::transcripts::command_line::Use;
+use crate::transcripts::files;
+use crate::transcripts::findings::{Finding, Found, Pointer, Project};
+use loci_project::{Environment, find};
 use loci_proto::group::{Group, GroupHint};
 use serde_json::Map;
 use std::cmp::Reverse;

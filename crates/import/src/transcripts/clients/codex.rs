@@ -2,7 +2,7 @@
 //!
 //! What the client itself writes in the user's name begins with a tag or a heading of its own and is left out.
 
-use crate::history::transcript::{Action, Step, What, cut_output, milliseconds};
+use crate::transcripts::transcript::{Action, Step, What, cut_output, milliseconds};
 use serde_json::Value;
 
 /// The line with which the output of a command reports its end.

@@ -3,7 +3,7 @@
 //! The files are not trusted: a `HEAD` leads to files below `refs` only, and nothing but names of branches and hexadecimal ids is taken
 //! from them.
 
-use crate::project::project_file::read_small;
+use crate::project_file::read_small;
 use loci_proto::hello::Checkout;
 use loci_proto::sanitize;
 use std::fs::File;

@@ -4,7 +4,7 @@ mod checkout;
 mod hostile;
 mod real_git;
 
-use crate::project::*;
+use crate::*;
 use std::fs;
 use std::os::unix::fs::symlink;
 use tempfile::TempDir;

@@ -1,11 +1,11 @@
 //! Follows one session: which commands worked, which failed, and what mended them.
 
-use crate::history::collector::Collector;
-use crate::history::command_line::CommandLine;
-use crate::history::findings::{Finding, FixedError, Pointer};
-use crate::history::statements;
-use crate::history::statements::Statement;
-use crate::history::transcript::{Action, Step, What};
+use crate::transcripts::collector::Collector;
+use crate::transcripts::command_line::CommandLine;
+use crate::transcripts::findings::{Finding, FixedError, Pointer};
+use crate::transcripts::statements;
+use crate::transcripts::statements::Statement;
+use crate::transcripts::transcript::{Action, Step, What};
 use loci_proto::error_text;
 use std::collections::{HashMap, HashSet, VecDeque};
 

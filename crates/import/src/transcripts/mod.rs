@@ -2,34 +2,51 @@
 //! that worked, errors and what mended them.
 //!
 //! Fixed rules, no model. Files are read as streams, within bounded memory; no part of a conversation is kept but a statement or a
-//! command, and where it stands. Not here: the daemon, which applies the rules for secrets and stores what was taken as candidates.
+//! command, and where it stands. Not here: the rules for secrets (`screen`), storing what was taken as candidates (the daemon).
 
-pub mod clients;
-pub mod collector;
+mod clients;
+mod collector;
 mod command_line;
 mod files;
-pub mod findings;
-mod foreign;
+mod findings;
 mod session;
 mod statements;
-pub mod transcript;
+mod to_foreign;
+mod transcript;
 
-use clients::{Client, Skipped};
+use crate::places::Places;
+use clients::Skipped;
 use collector::Collector;
 use findings::Found;
-pub use foreign::to_foreign;
+use loci_proto::foreign::{self, Client};
 use session::Session;
 use std::collections::HashSet;
 use std::io;
-use std::path::Path;
 use transcript::What;
 
 /// Transcripts that cannot be read and are named.
 const MAX_NAMED: usize = 20;
 
+/// Which transcripts are read.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// The clients; all if empty.
+    pub clients: Vec<Client>,
+    /// Only what is from then on, in milliseconds since 1970.
+    pub since: i64,
+    /// The project of sessions outside any project.
+    pub outside: String,
+}
+
+/// Reads transcripts; returns what they teach.
+#[must_use]
+pub fn read(places: &Places, wanted: &Wanted) -> foreign::Reading {
+    to_foreign::to_foreign(&read_all(places, wanted), &wanted.outside)
+}
+
 /// What was read.
 #[derive(Debug, Clone, Default)]
-pub struct Reading {
+struct Reading {
     /// What was found, in the order of projects.
     pub found: Vec<Found>,
     /// The files that were read, with `~` for the home folder.
@@ -65,35 +82,36 @@ impl Reading {
 
 /// A transcript that cannot be read.
 #[derive(Debug, Clone)]
-pub struct NotRead {
+struct NotRead {
     /// The file, with `~` for the home folder.
     pub file: String,
     /// Why.
     pub reason: String,
 }
 
-/// Reads the transcripts of these clients from a time on. `outside` is the project of sessions outside any project.
-#[must_use]
-pub fn read(clients: &[Client], home: &Path, since: i64, outside: &str) -> Reading {
-    let mut collector = Collector::new(since, outside.to_owned());
+fn read_all(places: &Places, wanted: &Wanted) -> Reading {
+    let mut collector = Collector::new(wanted.since, wanted.outside.clone());
     let mut reading = Reading::default();
-    for client in clients {
+    let clients = if wanted.clients.is_empty() { Client::ALL } else { &wanted.clients };
+    for client in clients.iter().copied() {
         // `OpenCode` keeps some sessions twice.
         let mut sessions = HashSet::new();
-        for file in client.transcripts(home) {
-            if !client.may_have_changed(&file, since) || client.is_one_of(&file, &sessions) {
+        for file in clients::transcripts(client, places) {
+            if !clients::may_have_changed(client, &file, wanted.since)
+                || clients::is_one_of(client, &file, &sessions)
+            {
                 continue;
             }
-            let name = file.strip_prefix(home).map_or_else(
+            let name = file.strip_prefix(&places.home).map_or_else(
                 |_| file.display().to_string(),
                 |path| format!("~/{}", path.display()),
             );
-            let mut session = Session::new(&mut collector, client.name(), name.clone());
-            let mut began = 0;
-            let read = client.read(&file, since, |step| {
-                began += usize::from(step.what == What::Began);
+            let mut session = Session::new(&mut collector, client.as_str(), name.clone());
+            let mut has_begun = false;
+            let read = clients::read(client, &file, wanted.since, |step| {
+                has_begun |= step.what == What::Began;
                 if let What::Session(id) = &step.what
-                    && began > 0
+                    && has_begun
                 {
                     sessions.insert(id.clone());
                 }

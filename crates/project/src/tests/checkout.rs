@@ -1,6 +1,6 @@
 //! The branch and the commit of hostile and of real repositories.
 
-use crate::project::tests::*;
+use crate::tests::*;
 use loci_proto::hello::Checkout;
 
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";

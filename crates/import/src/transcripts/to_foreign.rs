@@ -2,8 +2,8 @@
 //!
 //! The id of a memory is made of its project and its statement, so that a second import finds it again.
 
-use crate::history::findings::{Finding, Found, Project};
-use crate::history::{NotRead, Reading};
+use crate::transcripts::findings::{Finding, Found, Project};
+use crate::transcripts::{NotRead, Reading};
 use loci_proto::foreign::{
     self, ForeignMemory, ForeignProject, Learned, LocalProject, SkippedText,
 };
@@ -12,9 +12,8 @@ use loci_proto::memory::{MemoryId, MemoryType, Scope};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// Returns what was read as of another program, and the projects of its sessions. `outside` is that of sessions outside any project.
-#[must_use]
-pub fn to_foreign(read: &Reading, outside: &str) -> (foreign::Reading, Vec<LocalProject>) {
+/// Returns what was read as of another program. `outside` is the project of sessions outside any project.
+pub(super) fn to_foreign(read: &Reading, outside: &str) -> foreign::Reading {
     let projects: BTreeMap<&str, &Project> =
         read.found.iter().map(|found| (found.folder.as_str(), &found.project)).collect();
     let local = |(folder, project): (&str, &Project)| {
@@ -28,6 +27,7 @@ pub fn to_foreign(read: &Reading, outside: &str) -> (foreign::Reading, Vec<Local
     let mut reading = foreign::Reading {
         files: read.files.clone(),
         memories: read.found.iter().map(memory).collect(),
+        projects: projects.into_iter().map(local).collect(),
         ..foreign::Reading::default()
     };
     for NotRead { file, reason } in &read.not_read {
@@ -46,7 +46,7 @@ pub fn to_foreign(read: &Reading, outside: &str) -> (foreign::Reading, Vec<Local
         let place = if project.is_empty() { String::new() } else { format!(" in {project}") };
         left_out(*count, format!("a {kind}{place}: there are too many"));
     }
-    (reading, projects.into_iter().map(local).collect())
+    reading
 }
 
 fn project_of(folder: &str) -> ForeignProject {

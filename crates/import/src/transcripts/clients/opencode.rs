@@ -1,27 +1,30 @@
 //! The sessions of `OpenCode`: a database, `~/.local/share/opencode/opencode.db`; before version 1.2 files below `storage` beside it, one
 //! of each session, message and part. Both have the same parts, and an update leaves the files where they are.
 //!
-//! `locid sessions` reads the database: this program opens none. Not here: SQL (engine).
+//! Not here: SQL (`db::sessions`).
 
-use crate::history::clients::codex::patched_file;
-use crate::history::transcript::{Action, Step, What, collect, cut_output, each_line_of};
+use crate::db::sessions::{MessageRow, SessionRow, SessionVisitor};
+use crate::db::stores::ForeignStore;
+use crate::error::Result;
 use crate::regular_file;
-use crate::spawn::find_locid;
-use loci_proto::error::Failure;
-use loci_proto::foreign_session::{MessageOfSession, SessionLine};
+use crate::transcripts::clients::codex::patched_file;
+use crate::transcripts::transcript::{Action, Step, What, collect, cut_output};
+use loci_proto::error::{Code, Failure};
 use serde_json::Value;
 use std::collections::HashSet;
-use std::io::{self, BufReader};
+use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
+/// Longest part that is read, in bytes; a longer one, usually with an image, is skipped and counted.
+const MAX_PART_BYTES: usize = 8 << 20;
 /// Tools that run a command.
 const SHELLS: [&str; 2] = ["bash", "shell"];
 /// Tools that change a file.
 const EDITORS: [&str; 5] = ["edit", "write", "multiedit", "patch", "apply_patch"];
 
 /// Returns the databases below a folder, then the files of sessions.
-pub fn transcripts(folder: &Path) -> Vec<PathBuf> {
+pub fn transcripts(folder: &Path, named: Option<OsString>) -> Vec<PathBuf> {
     let mut stores = Vec::new();
     collect(folder, "db", 0, &mut stores);
     stores.retain(|path| {
@@ -29,7 +32,6 @@ pub fn transcripts(folder: &Path) -> Vec<PathBuf> {
         // Versions that are tried out have a database of their own.
         name == "opencode" || name.starts_with("opencode-")
     });
-    let named = std::env::var_os("OPENCODE_DB").filter(|name| !name.is_empty());
     let named = named.map(|name| folder.join(name)).filter(|path| path.is_file());
     stores.extend(named.filter(|path| !stores.contains(path)));
     let mut files = Vec::new();
@@ -59,39 +61,79 @@ pub fn read(file: &Path, since: i64, visit: impl FnMut(Step)) -> io::Result<usiz
     if is_store(file) { read_store(file, since, visit) } else { read_session(file, visit) }
 }
 
-fn read_store(file: &Path, since: i64, mut visit: impl FnMut(Step)) -> io::Result<usize> {
-    let locid = find_locid().map_err(io::Error::other)?;
-    let mut locid = Command::new(locid);
-    locid.args(["sessions", "--since", &since.to_string(), "--"]).arg(file);
-    let mut child = locid.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
-    let (mut skipped, mut folder, mut failure) = (0, String::new(), None);
-    let mut take = |line: &[u8]| match serde_json::from_slice::<SessionLine>(line) {
-        Ok(SessionLine::Session { id, folder: of_session }) => {
-            begin(id, &of_session, &mut visit);
-            folder = of_session;
+fn read_store(file: &Path, since: i64, visit: impl FnMut(Step)) -> io::Result<usize> {
+    let mut reader =
+        StoreReader { visit, folder: String::new(), message: None, number: 0, skipped: 0 };
+    let read = || {
+        let store = ForeignStore::open(file)?;
+        for table in ["session", "message", "part"] {
+            if !store.has_table(table)? {
+                let reason = format!("is not a database of OpenCode: it has no table {table}");
+                return Err(Failure::new(Code::Invalid, reason));
+            }
         }
-        Ok(SessionLine::Part { message, part }) => {
-            steps(&message, &part, &folder).into_iter().for_each(&mut visit);
-        }
-        Ok(SessionLine::Skipped) => skipped += 1,
-        Err(_) => match serde_json::from_slice::<Failure>(line) {
-            Ok(reported) => failure = Some(reported.message),
-            Err(_) => skipped += 1,
-        },
+        store.visit_sessions(since, MAX_PART_BYTES, &mut reader)
     };
-    let read = match child.stdout.take() {
-        Some(lines) => each_line_of(BufReader::new(lines), |_, line| take(line)),
-        None => Ok(0),
-    };
-    let status = child.wait()?;
-    let too_long = read?;
-    match failure {
-        Some(reason) => {
+    let read: Result<()> = { read }();
+    match read {
+        Ok(()) => Ok(reader.skipped),
+        Err(failure) => {
             let start = format!("{} ", file.display());
-            Err(io::Error::other(reason.strip_prefix(&start).unwrap_or(&reason)))
+            let reason = failure.message.strip_prefix(&start).unwrap_or(&failure.message);
+            Err(io::Error::other(reason.to_owned()))
         }
-        None if !status.success() => Err(io::Error::other(format!("locid failed: {status}"))),
-        None => Ok(skipped + too_long),
+    }
+}
+
+/// A message, without its parts.
+#[derive(Debug, Clone)]
+struct Message {
+    id: String,
+    /// Its number within the session, from 1.
+    number: usize,
+    /// Milliseconds since 1970.
+    at: i64,
+    /// Who wrote it: `user` or `assistant`.
+    role: String,
+    /// It is the program's summary of a conversation.
+    is_summary: bool,
+}
+
+/// Reads the rows of a database in their order.
+struct StoreReader<V> {
+    visit: V,
+    folder: String,
+    /// The message of the next parts; `None` if it cannot be read.
+    message: Option<Message>,
+    number: usize,
+    /// Messages and parts that cannot be read, or are too long.
+    skipped: usize,
+}
+
+impl<V: FnMut(Step)> SessionVisitor for StoreReader<V> {
+    fn session(&mut self, session: SessionRow) -> Result<()> {
+        (self.message, self.number) = (None, 0);
+        begin(session.id, &session.directory, &mut self.visit);
+        self.folder = session.directory;
+        Ok(())
+    }
+
+    fn message(&mut self, message: MessageRow) -> Result<()> {
+        self.number += 1;
+        let MessageRow { id, at, role, is_summary } = message;
+        let number = self.number;
+        self.message = role.map(|role| Message { id, number, at, role, is_summary });
+        self.skipped += usize::from(self.message.is_none());
+        Ok(())
+    }
+
+    fn part(&mut self, text: Option<&str>) -> Result<()> {
+        let Some(message) = &self.message else { return Ok(()) };
+        match text.and_then(|text| serde_json::from_str(text).ok()) {
+            Some(part) => steps(message, &part, &self.folder).into_iter().for_each(&mut self.visit),
+            None => self.skipped += 1,
+        }
+        Ok(())
     }
 }
 
@@ -110,8 +152,8 @@ fn read_session(file: &Path, mut visit: impl FnMut(Step)) -> io::Result<usize> {
     let mut messages = Vec::new();
     for path in files(&storage.join("message").join(&id)) {
         match json(&path) {
-            Ok(message) => messages.push(MessageOfSession {
-                message: stem(&path),
+            Ok(message) => messages.push(Message {
+                id: stem(&path),
                 number: 0,
                 at: message["time"]["created"].as_i64().unwrap_or_default(),
                 role: message["role"].as_str().unwrap_or_default().to_owned(),
@@ -120,10 +162,10 @@ fn read_session(file: &Path, mut visit: impl FnMut(Step)) -> io::Result<usize> {
             Err(_) => skipped += 1,
         }
     }
-    messages.sort_by(|a, b| (a.at, &a.message).cmp(&(b.at, &b.message)));
+    messages.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
     for (index, message) in messages.iter_mut().enumerate() {
         message.number = index + 1;
-        for path in files(&storage.join("part").join(&message.message)) {
+        for path in files(&storage.join("part").join(&message.id)) {
             match json(&path) {
                 Ok(part) => steps(message, &part, folder).into_iter().for_each(&mut visit),
                 Err(_) => skipped += 1,
@@ -134,7 +176,7 @@ fn read_session(file: &Path, mut visit: impl FnMut(Step)) -> io::Result<usize> {
 }
 
 fn json(path: &Path) -> io::Result<Value> {
-    serde_json::from_slice(&regular_file::read(path)?).map_err(io::Error::other)
+    serde_json::from_str(&regular_file::read_text(path)?).map_err(io::Error::other)
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -155,7 +197,7 @@ fn begin(id: String, folder: &str, mut visit: impl FnMut(Step)) {
 }
 
 /// Returns the steps of a part of a message in a session that works in `folder`.
-fn steps(message: &MessageOfSession, part: &Value, folder: &str) -> Vec<Step> {
+fn steps(message: &Message, part: &Value, folder: &str) -> Vec<Step> {
     let (at, what) = match part["type"].as_str() {
         Some("text") => (message.at, said(message, part).into_iter().collect()),
         Some("tool") => {
@@ -164,12 +206,12 @@ fn steps(message: &MessageOfSession, part: &Value, folder: &str) -> Vec<Step> {
         }
         _ => return Vec::new(),
     };
-    let id = &message.message;
+    let id = &message.id;
     let step = |what| Step { line: message.number, message: Some(id.clone()), at: Some(at), what };
     what.into_iter().map(step).collect()
 }
 
-fn said(message: &MessageOfSession, part: &Value) -> Option<What> {
+fn said(message: &Message, part: &Value) -> Option<What> {
     // What the client itself writes in the user's name.
     let is_own = part["synthetic"] == true || part["ignored"] == true || message.is_summary;
     let text = part["text"].as_str().filter(|_| !is_own)?;

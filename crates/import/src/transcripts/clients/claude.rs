@@ -2,7 +2,7 @@
 //!
 //! Messages of subagents and those that the client itself writes in the user's name are left out, as are its summaries of a conversation.
 
-use crate::history::transcript::{Action, Step, What, cut_output, milliseconds};
+use crate::transcripts::transcript::{Action, Step, What, cut_output, milliseconds};
 use serde_json::Value;
 
 /// Texts with which the client reports that the user refused a call, and those of its own checks: no command failed.

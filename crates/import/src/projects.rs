@@ -1,0 +1,32 @@
+//! What the projects of memories are on this machine, found as for a session in their folders.
+
+use loci_project::{Environment, find};
+use loci_proto::foreign::{ForeignMemory, ForeignProject, LocalProject};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Returns the projects of memories that have a folder here.
+pub(crate) fn on_this_machine(memories: &[ForeignMemory]) -> Vec<LocalProject> {
+    let projects: BTreeSet<&ForeignProject> =
+        memories.iter().filter_map(|memory| memory.project.as_ref()).collect();
+    projects.into_iter().filter_map(local).collect()
+}
+
+fn local(project: &ForeignProject) -> Option<LocalProject> {
+    let (folder, needs_repository) = match project {
+        ForeignProject::Folder(folder) => (folder, false),
+        ForeignProject::RepositoryOf(folder) => (folder, true),
+        ForeignProject::Named(_) => return None,
+    };
+    let path = Path::new(folder);
+    if !needs_repository && !path.is_dir() {
+        return None;
+    }
+    let environment = Environment::at(path.to_path_buf());
+    let found = find(&Environment { loci_group: None, project_dir: None, ..environment });
+    if needs_repository && found.checkout.is_none() && !found.has_file {
+        return None;
+    }
+    let (off, opted_in) = (found.off, found.has_file);
+    Some(LocalProject { project: project.clone(), hint: found.hint, off, opted_in })
+}

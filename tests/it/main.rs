@@ -43,6 +43,7 @@ mod encrypted;
 mod eval;
 mod fault_matrix;
 mod first_use;
+mod following;
 mod forget;
 mod full_disk;
 mod fuzz_corpus;

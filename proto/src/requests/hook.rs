@@ -130,6 +130,9 @@ pub struct HookRequest {
     /// Record nothing: no receipt, no delivery.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
+    /// The folder that the client names no longer exists: the session's project stays what it was.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub folder_gone: bool,
     /// Another project, by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<GroupName>,
@@ -152,6 +155,7 @@ impl HookRequest {
             cache_expired: None,
             continued: false,
             dry_run: false,
+            folder_gone: false,
             group: None,
         }
     }

@@ -28,11 +28,12 @@ pub async fn run(incognito: bool) -> Result<ExitCode, Problem> {
             "loci mcp speaks MCP on standard input; agents start it themselves. Press Ctrl-D to exit."
         );
     }
-    let keys = IdempotencyKeys::new();
+    let mut keys = IdempotencyKeys::new();
     let environment = Environment::of_process();
     let incognito = incognito || environment.incognito;
     let found = project::find(&Environment { incognito, ..environment });
     let reader = found.checkout.clone();
+    keys.watch_folder(found.place.as_ref().map(|place| place.path.as_str()));
     let hello = hello(&keys, found);
     let checkout = reader.zip(hello.session.checkout.clone());
     let connector = Connector {

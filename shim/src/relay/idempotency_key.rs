@@ -1,16 +1,17 @@
-//! Adds an idempotency key to every `tools/call`, and the checkout if it has changed since the hello: the only changes that the relay
-//! makes to a line of the agent.
+//! Adds an idempotency key to every `tools/call`, the checkout if it has changed since the hello, and that the folder of the session is
+//! gone: the only changes that the relay makes to a line of the agent.
 //!
-//! The key is `params._meta["dev.loci/key"]`, the checkout `params._meta["dev.loci/checkout"]`; both replace a value that the client
+//! The key is `params._meta["dev.loci/key"]`, the checkout `params._meta["dev.loci/checkout"]`; each replaces a value that the client
 //! wrote there. All other bytes of the line stay unchanged, except that the names within `_meta` may be escaped differently.
 
 use loci_project::{CheckoutReader, CheckoutStamp};
 use loci_proto::hello::Checkout;
-use loci_proto::mcp::idempotency::{CHECKOUT_KEY, META_KEY};
+use loci_proto::mcp::idempotency::{CHECKOUT_KEY, FOLDER_GONE_KEY, META_KEY};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
-use std::fmt;
+use std::path::PathBuf;
+use std::{fmt, io};
 use uuid::Uuid;
 
 /// Generates the keys of one session: `<session uuid v7>:<sequence>`.
@@ -18,19 +19,31 @@ use uuid::Uuid;
 pub struct IdempotencyKeys {
     session: String,
     last: u64,
+    /// The folder of the session, if it was there.
+    folder: Option<PathBuf>,
 }
 
 impl IdempotencyKeys {
     /// Starts a new session.
     #[must_use]
     pub fn new() -> Self {
-        Self { session: Uuid::now_v7().to_string(), last: 0 }
+        Self { session: Uuid::now_v7().to_string(), last: 0, folder: None }
     }
 
     /// Returns the session's id.
     #[must_use]
     pub fn session(&self) -> &str {
         &self.session
+    }
+
+    /// Has calls say when the folder of the session is gone.
+    pub fn watch_folder(&mut self, folder: Option<&str>) {
+        self.folder = folder.map(PathBuf::from).filter(|folder| folder.is_dir());
+    }
+
+    fn folder_is_gone(&self) -> bool {
+        let is_missing = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
+        self.folder.as_ref().is_some_and(|folder| folder.metadata().is_err_and(is_missing))
     }
 
     /// Returns the next key; keys never repeat.
@@ -82,19 +95,24 @@ pub struct CallMeta {
     key: String,
     /// JSON.
     checkout: Option<String>,
+    folder_is_gone: bool,
 }
 
 impl CallMeta {
     /// Adds only a key.
     #[must_use]
     pub fn of_key(key: &str) -> Self {
-        Self { key: key.to_owned(), checkout: None }
+        Self { key: key.to_owned(), checkout: None, folder_is_gone: false }
     }
 
     /// Creates what is added to the next call.
     #[must_use]
     pub fn next(keys: &mut IdempotencyKeys, checkout: Option<&mut SessionCheckout>) -> Self {
-        Self { key: keys.next_key(), checkout: checkout.and_then(SessionCheckout::changed) }
+        Self {
+            key: keys.next_key(),
+            checkout: checkout.and_then(SessionCheckout::changed),
+            folder_is_gone: keys.folder_is_gone(),
+        }
     }
 }
 
@@ -114,7 +132,8 @@ pub fn inject_key(line: &str, params: &RawValue, added: &CallMeta) -> Result<Str
         Some(meta) if meta.get() != "null" => {
             let mut members: Members =
                 serde_json::from_str(meta.get()).map_err(|_| "params._meta must be an object")?;
-            members.0.retain(|(name, _)| name != META_KEY && name != CHECKOUT_KEY);
+            let own = [META_KEY, CHECKOUT_KEY, FOLDER_GONE_KEY];
+            members.0.retain(|(name, _)| !own.contains(&name.as_str()));
             (span(line, meta.get()), members.with(added))
         }
         Some(null) => (span(line, null.get()), Members::default().with(added)),
@@ -160,6 +179,9 @@ impl Members<'_> {
         }
         if let Some(checkout) = &added.checkout {
             object.extend([&quote(CHECKOUT_KEY), ":", checkout, ","]);
+        }
+        if added.folder_is_gone {
+            object.extend([&quote(FOLDER_GONE_KEY), ":true,"]);
         }
         object.extend([&quote(META_KEY), ":", &quote(&added.key), "}"]);
         object

@@ -51,7 +51,7 @@ impl Event<'_> {
         if !self.request.client.gives_instructions()
             && !std::mem::replace(&mut self.session.lock().instructed, true)
         {
-            answer.begin_with(&tools::INSTRUCTIONS);
+            answer.begin_with(&tools::INSTRUCTIONS, "instructions");
         }
         Ok(answer)
     }

@@ -46,13 +46,13 @@ impl Answer {
         Self { reply: HookReply { outcome, reason, ..HookReply::default() }, ..Self::default() }
     }
 
-    /// Puts the instructions of the server before what is delivered.
-    fn begin_with(&mut self, instructions: &str) {
+    /// Puts a text before what is delivered: the instructions of the server, or where the session is.
+    fn begin_with(&mut self, text: &str, what: &str) {
         let rest = self.reply.context.take().map(|rest| format!("\n{rest}")).unwrap_or_default();
-        let context = format!("{instructions}{rest}");
+        let context = format!("{text}{rest}");
         self.reply.tokens = tokens(&context);
         self.reply.context = Some(context);
-        self.reply.reason = format!("instructions; {}", self.reply.reason);
+        self.reply.reason = format!("{what}; {}", self.reply.reason);
         Outcome::Delivered.as_str().clone_into(&mut self.reply.outcome);
     }
 
@@ -87,6 +87,8 @@ pub(super) async fn handle(
     let id = if request.dry_run { String::new() } else { id };
     let session = service.hook_session(request.client, &id, ancestors).await?;
     service.sessions.record_activity();
+    let kept = service.kept_in_project(caller.session, &session, (&id, request.folder_gone)).await;
+    let caller = Caller { session: kept.as_ref().unwrap_or(caller.session), key: caller.key };
     let config = service.config.config().hooks;
     let event = Event { service, caller, request, config, id, session };
     if event.request.event == HookEvent::SessionEnd {
@@ -99,7 +101,11 @@ pub(super) async fn handle(
         service.keep_incognito(caller, &event.id).await;
         return Ok(Answer::silent("off in this session").reply);
     }
-    let answer = event.answer().await?;
+    if !event.id.is_empty() {
+        service.follow(event.caller.session, &event.session, (&event.id, &event.request)).await;
+    }
+    let mut answer = event.answer().await?;
+    event.tell_project(&mut answer);
     if !event.request.dry_run {
         event.record(&answer);
     }
@@ -116,6 +122,17 @@ impl Event<'_> {
             HookEvent::PostCompact => self.post_compact().await,
             HookEvent::Stop => Ok(self.stop()),
             HookEvent::SessionEnd => Ok(Answer::of(Outcome::Closed, "the session has ended")),
+        }
+    }
+
+    /// Says in which project the session is now, where the agent does not know it. A subagent has a conversation of its own.
+    fn tell_project(&self, answer: &mut Answer) {
+        let takes_text = self.refusal().is_none() && self.request.event != HookEvent::SubagentStart;
+        let ancestors = &self.caller.session.hello.ancestors;
+        if takes_text
+            && let Some(news) = self.service.take_project_news(&self.session, &self.id, ancestors)
+        {
+            answer.begin_with(&news, "another project");
         }
     }
 

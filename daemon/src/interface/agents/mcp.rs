@@ -7,11 +7,12 @@ use crate::handlers;
 use crate::interface::agents::session::Session;
 use crate::interface::agents::{prompts, resources, short_ids};
 use crate::interface::http::sessions::{HttpCaller, HttpSessions};
+use crate::service::hooks::sessions::gone_text;
 use crate::service::{Caller, Service};
 use axum::http::request::Parts;
 use loci_proto::error::{Code, Failure};
 use loci_proto::hello::Checkout;
-use loci_proto::mcp::idempotency::{CHECKOUT_KEY, META_KEY};
+use loci_proto::mcp::idempotency::{CHECKOUT_KEY, FOLDER_GONE_KEY, META_KEY};
 use loci_proto::mcp::tools;
 use loci_proto::requests::Request;
 use loci_proto::{VERSION, limits, sanitize};
@@ -105,12 +106,23 @@ impl McpHandler {
         matches!(self.sessions, SessionSource::Connection(_))
     }
 
-    /// Adds the warnings about storage that this session has not been shown yet, as the field `notice`.
+    /// Notes that the agent has to be told that the folder of its session is gone, unless the session has followed its client elsewhere.
+    async fn note_missing_folder(&self, session: &Session) {
+        if session.followed().session().is_none() && session.followed().learns_of_missing_folder() {
+            let resolved = self.service.resolved(session).await;
+            let name = self.service.project_name(resolved.as_ref().unwrap_or(session)).await;
+            session.followed().tell(gone_text(&name));
+        }
+    }
+
+    /// Adds the warnings about storage that this session has not been shown yet, and that it is in another project, as the field `notice`.
     fn with_notice(&self, session: &Session, mut reply: Value) -> Value {
-        if let Value::Object(fields) = &mut reply
-            && let Some(notice) = self.service.health.unseen(&session.seen_warnings)
-        {
-            fields.insert("notice".to_owned(), Value::String(notice));
+        let Value::Object(fields) = &mut reply else { return reply };
+        let warning = self.service.health.unseen(&session.seen_warnings);
+        let notices: Vec<String> =
+            session.followed().take_news().into_iter().chain(warning).collect();
+        if !notices.is_empty() {
+            fields.insert("notice".to_owned(), Value::String(notices.join(" ")));
         }
         reply
     }
@@ -178,12 +190,17 @@ impl ServerHandler for McpHandler {
         let meta = self.trusts_meta().then_some(&context.meta);
         let key = meta.and_then(|meta| meta.get(META_KEY)).and_then(Value::as_str);
         let key = key.map(str::to_owned);
-        let checkout = checkout(meta.and_then(|meta| meta.get(CHECKOUT_KEY)));
+        // The shim knows what is checked out where the session began.
+        let checkout = checkout(meta.and_then(|meta| meta.get(CHECKOUT_KEY)))
+            .filter(|_| session.followed().session().is_none());
+        if meta.and_then(|meta| meta.get(FOLDER_GONE_KEY)).is_some() {
+            self.note_missing_folder(&session).await;
+        }
         let (service, mut arguments) =
             (Arc::clone(&self.service), request.arguments.unwrap_or_default());
         // What models send for an argument that they do not mean to give.
         arguments.retain(|name, value| value != "" || tool.requires(name));
-        let (tool, caller_session) = (request.name.clone(), Arc::clone(&session));
+        let (tool, caller_session) = (request.name.clone(), session.at_present());
         let call = run_guarded(async move {
             // A session that sends many calls at once delays its own calls, not those of others.
             let _permit = caller_session.call_permit().await;
@@ -224,7 +241,7 @@ impl ServerHandler for McpHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let (session, _) = self.session(&context)?;
-        let prompt = prompts::get(&self.service, &session, &request).await?;
+        let prompt = prompts::get(&self.service, &session.at_present(), &request).await?;
         Ok(GetPromptResponse::Complete(prompt))
     }
 
@@ -250,7 +267,7 @@ impl ServerHandler for McpHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let (session, _) = self.session(&context)?;
-        resources::read(&self.service, &session, &request.uri)
+        resources::read(&self.service, &session.at_present(), &request.uri)
             .await
             .map(ReadResourceResponse::Complete)
     }

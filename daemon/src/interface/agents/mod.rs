@@ -1,6 +1,7 @@
 //! The agents' socket: connections, sessions, and MCP over lines.
 
 pub(crate) mod faults;
+pub mod followed;
 pub(crate) mod line_reader;
 pub mod listen;
 pub mod mcp;

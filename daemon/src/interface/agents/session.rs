@@ -2,6 +2,7 @@
 //!
 //! Not here: the connection (`listen`), MCP (`mcp`).
 
+use crate::interface::agents::followed::Followed;
 use crate::interface::agents::recognised::Recognised;
 use crate::interface::agents::shown::ShownMemories;
 use loci_engine::Actor;
@@ -47,6 +48,8 @@ pub struct Session {
     from: SessionKind,
     /// The session may name no project but its own.
     is_bound: bool,
+    /// Where the client has gone since.
+    followed: Followed<Session>,
 }
 
 /// The socket that a session uses.
@@ -131,6 +134,7 @@ impl Session {
             last_store: Arc::default(),
             from,
             is_bound: false,
+            followed: Followed::default(),
         }
     }
 
@@ -184,6 +188,7 @@ impl Session {
             last_store: Arc::clone(&self.last_store),
             from: self.from,
             is_bound: self.is_bound,
+            followed: Followed::default(),
         }
     }
 
@@ -253,10 +258,52 @@ impl Session {
         }
     }
 
+    /// Returns where the client has gone since the session began.
+    #[must_use]
+    pub fn followed(&self) -> &Followed<Self> {
+        &self.followed
+    }
+
+    /// Returns the session as it is where the client works now.
+    #[must_use]
+    pub fn at_present(self: &Arc<Self>) -> Arc<Self> {
+        self.followed.session().unwrap_or_else(|| Arc::clone(self))
+    }
+
+    /// Returns the session as it would be in the folder of another hello, with what it was shown; `None` if that is in no project of a
+    /// folder.
+    #[must_use]
+    pub fn at_folder_of(&self, there: &hello::Session) -> Option<Self> {
+        let group = match &there.group {
+            GroupHint::Folder(path) => Group::of_folder(path),
+            GroupHint::ProjectNamed { folder, name } => Group::of_named_project(folder, name),
+            GroupHint::Named(_) | GroupHint::Default => return None,
+        };
+        let hello = hello::Session {
+            group: there.group.clone(),
+            isolated: there.isolated,
+            folder: there.folder.clone(),
+            place: there.place.clone(),
+            checkout: there.checkout.clone(),
+            off: there.off,
+            opted_in: there.opted_in,
+            ..self.hello.clone()
+        };
+        Some(Self {
+            hello,
+            hinted: group.clone(),
+            checkout: there.checkout.clone(),
+            recognised: Arc::default(),
+            ..self.in_group(group)
+        })
+    }
+
     fn status(&self) -> SessionStatus {
+        let present = self.followed.session();
+        let group = present.as_ref().map_or(&self.group, |present| &present.group);
         SessionStatus {
             client: self.client.get().cloned(),
-            group: self.group.name.clone(),
+            group: group.name.clone(),
             pid: Some(self.hello.pid).filter(|pid| *pid != 0),
             calls: self.calls.load(Ordering::Relaxed),
             since: self.since.iso(),

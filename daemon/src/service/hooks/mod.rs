@@ -2,6 +2,7 @@
 //!
 //! Not here: what is delivered (`handlers::hook`, the engine).
 
+pub mod following;
 pub mod joining;
 pub mod missed;
 pub mod receipt_buffer;

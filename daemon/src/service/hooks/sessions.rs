@@ -5,6 +5,8 @@
 use loci_engine::hooks::receipt::TextVersion;
 use loci_engine::hooks::selection::Delivered;
 use loci_engine::operations::deliveries::GivenToSession;
+use loci_proto::group::{Group, GroupHint};
+use loci_proto::{hello, sanitize};
 use lru::LruCache;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -42,6 +44,12 @@ pub struct HookRecord {
     pub reminded: bool,
     /// When a prompt or an answer last stated a decision.
     pub decided: Option<Instant>,
+    /// The hello of its last event in a project of a folder.
+    pub hello: Option<hello::Session>,
+    project: Option<Group>,
+    folder_is_gone: bool,
+    /// What the agent has not been told of its project yet.
+    pub news: Option<String>,
     reset: Option<Instant>,
     ancestors: Vec<u32>,
     last_event: Option<Instant>,
@@ -72,6 +80,24 @@ impl HookRecord {
         self.forget();
         self.start_is_due = true;
         true
+    }
+
+    /// Notes where an event of the session was, and what the agent has to be told of that.
+    pub fn note_place(&mut self, hello: &hello::Session, now: &Group, is_gone: bool) {
+        let before = self.project.replace(now.clone());
+        if let Some(before) = before.filter(|before| before.id != now.id) {
+            self.news = Some(moved_text(&before, now));
+            // The brief of the project comes with the next text.
+            self.brief = false;
+            self.start_is_due = true;
+        }
+        if is_gone && !self.folder_is_gone {
+            self.news = Some(gone_text(&now.name));
+        }
+        self.folder_is_gone = is_gone;
+        if is_folder(&hello.group) {
+            self.hello = Some(hello.clone());
+        }
     }
 
     /// Ends the session. A later event begins it again.
@@ -202,6 +228,26 @@ impl HookSessions {
     fn ended(&self) -> MutexGuard<'_, LruCache<String, ()>> {
         self.ended.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Returns whether a hint is a project of a folder.
+#[must_use]
+pub fn is_folder(hint: &GroupHint) -> bool {
+    matches!(hint, GroupHint::Folder(_) | GroupHint::ProjectNamed { .. })
+}
+
+/// Says that a session is in another project now.
+#[must_use]
+pub fn moved_text(before: &Group, now: &Group) -> String {
+    let [before, now] = [before, now].map(|group| sanitize::for_model(&group.name));
+    format!("loci: this session is in project \"{now}\" now; it was in \"{before}\".")
+}
+
+/// Says that the folder of a session is gone, and in which project it is.
+#[must_use]
+pub fn gone_text(project: &str) -> String {
+    let name = sanitize::for_model(project);
+    format!("loci: the folder of this session no longer exists; it stays in project \"{name}\".")
 }
 
 /// Returns whether a process can be the client of a hook with these ancestors.

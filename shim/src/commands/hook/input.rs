@@ -69,11 +69,22 @@ impl Input {
 
     /// Returns the folder of the project, if the input names one that exists.
     pub(super) fn folder(&self) -> Option<PathBuf> {
+        let variables = FOLDER_VARIABLES.iter().filter_map(std::env::var_os).map(PathBuf::from);
+        let named = self.named_folder().into_iter().chain(variables);
+        named.into_iter().find(|folder| folder.is_absolute() && folder.is_dir())
+    }
+
+    /// Returns whether the folder that the input names no longer exists.
+    pub(super) fn names_missing_folder(&self) -> bool {
+        let is_missing = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
+        self.named_folder()
+            .is_some_and(|folder| folder.is_absolute() && folder.metadata().is_err_and(is_missing))
+    }
+
+    fn named_folder(&self) -> Option<PathBuf> {
         let root =
             self.0.get("workspace_roots").and_then(|roots| roots.get(0)).and_then(Value::as_str);
-        let named = self.text(&["cwd", "workspaceFolder", "directory"]).or(root).map(PathBuf::from);
-        let variables = FOLDER_VARIABLES.iter().filter_map(std::env::var_os).map(PathBuf::from);
-        named.into_iter().chain(variables).find(|folder| folder.is_absolute() && folder.is_dir())
+        self.text(&["cwd", "workspaceFolder", "directory"]).or(root).map(PathBuf::from)
     }
 
     /// Returns the request for the daemon.

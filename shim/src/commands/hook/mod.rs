@@ -26,6 +26,7 @@ use loci_proto::requests::hook::{HookClient, HookEvent, HookReply, HookRequest};
 use missed::Reason;
 use serde_json::{Map, Value};
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -65,7 +66,9 @@ async fn answer(client: HookClient, event: HookEvent, started: Instant) -> Value
         return output::empty(client, event);
     };
     let client = input.client(client);
-    let (request, host_event) = (input.request(client, event), input.host_event());
+    let (mut request, host_event) = (input.request(client, event), input.host_event());
+    // What the variable of the client names is the project also when the session is in a folder below it.
+    request.folder_gone = input.names_missing_folder() && !names_project(&environment);
     // Where loci is off nothing is said and nothing noted, also not that a session was there. The same if that is not known in time.
     let is_off = |session: &Session| session.off || session.incognito;
     let host_event = host_event.map(str::to_owned);
@@ -115,6 +118,23 @@ fn arguments(request: &HookRequest) -> Map<String, Value> {
     }
 }
 
+/// Returns whether the client's variable names a project folder that exists.
+fn names_project(environment: &Environment) -> bool {
+    environment.project_dir.as_ref().is_some_and(|folder| folder.is_dir())
+}
+
+/// Returns the environment of the folder in which the client works: one outside the folder that its variable names goes before that, as
+/// after `/cd`.
+fn at_folder(environment: Environment, folder: Option<PathBuf>) -> Environment {
+    let Some(folder) = folder else { return environment };
+    let is_below = |top: &PathBuf| match (folder.canonicalize(), top.canonicalize()) {
+        (Ok(folder), Ok(top)) => folder.starts_with(top),
+        _ => false,
+    };
+    let project_dir = environment.project_dir.clone().filter(is_below);
+    Environment { project_dir, working_dir: Some(folder), ..environment }
+}
+
 /// Finds the project of the session. `None` if its files do not answer in time, as those of a network may.
 fn session(
     input: Input,
@@ -125,10 +145,7 @@ fn session(
     let (sender, receiver) = mpsc::channel();
     let (client, id) = (request.client, request.session.clone());
     std::thread::spawn(move || {
-        let found = project::find(&Environment {
-            working_dir: input.folder().or_else(|| environment.working_dir.clone()),
-            ..environment
-        });
+        let found = project::find(&at_folder(environment, input.folder()));
         let _ = sender.send(Session {
             warnings: Vec::new(),
             ancestors: ancestors_of_process(),

@@ -16,16 +16,12 @@ mod transcript;
 
 use crate::places::Places;
 use clients::Skipped;
-use collector::Collector;
-use findings::Found;
-use loci_proto::foreign::{self, Client};
+use collector::{Collected, Collector};
+use loci_proto::foreign::{Client, Reading, SkippedText};
 use session::Session;
 use std::collections::HashSet;
 use std::io;
 use transcript::What;
-
-/// Transcripts that cannot be read and are named.
-const MAX_NAMED: usize = 20;
 
 /// Which transcripts are read.
 #[derive(Debug, Clone)]
@@ -40,56 +36,7 @@ pub struct Wanted {
 
 /// Reads transcripts; returns what they teach.
 #[must_use]
-pub fn read(places: &Places, wanted: &Wanted) -> foreign::Reading {
-    to_foreign::to_foreign(&read_all(places, wanted), &wanted.outside)
-}
-
-/// What was read.
-#[derive(Debug, Clone, Default)]
-struct Reading {
-    /// What was found, in the order of projects.
-    pub found: Vec<Found>,
-    /// The files that were read, with `~` for the home folder.
-    pub files: Vec<String>,
-    /// Transcripts that cannot be read, or not completely.
-    pub unreadable: usize,
-    /// The first of them, and why.
-    pub not_read: Vec<NotRead>,
-    /// Lines that are not JSON, or too long.
-    pub skipped_lines: usize,
-    /// Findings that were left out because they may hold a secret.
-    pub with_secrets: usize,
-    /// Findings that were left out because there were too many: project, kind and number.
-    pub over_limit: Vec<(String, &'static str, usize)>,
-}
-
-impl Reading {
-    fn note(&mut self, file: String, read: io::Result<Skipped>) {
-        match read {
-            Ok(skipped) => {
-                self.files.push(file);
-                self.skipped_lines += skipped.lines;
-            }
-            Err(error) => {
-                self.unreadable += 1;
-                if self.not_read.len() < MAX_NAMED {
-                    self.not_read.push(NotRead { file, reason: error.to_string() });
-                }
-            }
-        }
-    }
-}
-
-/// A transcript that cannot be read.
-#[derive(Debug, Clone)]
-struct NotRead {
-    /// The file, with `~` for the home folder.
-    pub file: String,
-    /// Why.
-    pub reason: String,
-}
-
-fn read_all(places: &Places, wanted: &Wanted) -> Reading {
+pub fn read(places: &Places, wanted: &Wanted) -> Reading {
     let mut collector = Collector::new(wanted.since, wanted.outside.clone());
     let mut reading = Reading::default();
     let clients = if wanted.clients.is_empty() { Client::ALL } else { &wanted.clients };
@@ -117,11 +64,37 @@ fn read_all(places: &Places, wanted: &Wanted) -> Reading {
                 }
                 session.follow(step);
             });
-            reading.note(name, read);
+            note(&mut reading, name, read);
         }
     }
-    reading.with_secrets = collector.with_secrets;
-    let collected = collector.finish();
-    (reading.found, reading.over_limit) = (collected.found, collected.over_limit);
+    leave_out(&mut reading, collector.with_secrets, "may hold a secret".to_owned());
+    let Collected { found, over_limit } = collector.finish();
+    for (project, kind, count) in over_limit {
+        let place = if project.is_empty() { String::new() } else { format!(" in {project}") };
+        leave_out(&mut reading, count, format!("a {kind}{place}: there are too many"));
+    }
+    reading.memories = found.iter().map(to_foreign::memory).collect();
+    reading.projects = to_foreign::projects(&found, &wanted.outside);
     reading
+}
+
+/// Notes that a transcript was read, or why not.
+fn note(reading: &mut Reading, path: String, read: io::Result<Skipped>) {
+    match read {
+        Ok(skipped) => {
+            reading.files.push(path);
+            leave_out(reading, skipped.lines, "lines that cannot be read".to_owned());
+        }
+        Err(error) => {
+            let (place, reason) = (String::new(), error.to_string());
+            reading.skip(SkippedText { path, place, reason });
+        }
+    }
+}
+
+/// Counts what is left out for a reason.
+fn leave_out(reading: &mut Reading, count: usize, reason: String) {
+    if count > 0 {
+        *reading.skipped_more.entry(reason).or_default() += count;
+    }
 }

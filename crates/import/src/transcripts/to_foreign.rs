@@ -3,19 +3,16 @@
 //! The id of a memory is made of its project and its statement, so that a second import finds it again.
 
 use crate::transcripts::findings::{Finding, Found, Project};
-use crate::transcripts::{NotRead, Reading};
-use loci_proto::foreign::{
-    self, ForeignMemory, ForeignProject, Learned, LocalProject, SkippedText,
-};
+use loci_proto::foreign::{ForeignMemory, ForeignProject, Learned, LocalProject};
 use loci_proto::group::GroupHint;
 use loci_proto::memory::{MemoryId, MemoryType, Scope};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// Returns what was read as of another program. `outside` is the project of sessions outside any project.
-pub(super) fn to_foreign(read: &Reading, outside: &str) -> foreign::Reading {
+/// Returns the projects of findings. `outside` is that of sessions outside any project.
+pub(super) fn projects(found: &[Found], outside: &str) -> Vec<LocalProject> {
     let projects: BTreeMap<&str, &Project> =
-        read.found.iter().map(|found| (found.folder.as_str(), &found.project)).collect();
+        found.iter().map(|found| (found.folder.as_str(), &found.project)).collect();
     let local = |(folder, project): (&str, &Project)| {
         let hint = match (&project.hint, outside.parse()) {
             (GroupHint::Default, Ok(name)) => GroupHint::Named(name),
@@ -24,36 +21,15 @@ pub(super) fn to_foreign(read: &Reading, outside: &str) -> foreign::Reading {
         let (project, opted_in) = (project_of(folder), project.opted_in);
         LocalProject { project, hint, off: false, opted_in }
     };
-    let mut reading = foreign::Reading {
-        files: read.files.clone(),
-        memories: read.found.iter().map(memory).collect(),
-        projects: projects.into_iter().map(local).collect(),
-        ..foreign::Reading::default()
-    };
-    for NotRead { file, reason } in &read.not_read {
-        let (path, place, reason) = (file.clone(), String::new(), reason.clone());
-        reading.skip(SkippedText { path, place, reason });
-    }
-    let mut left_out = |count: usize, reason: String| {
-        if count > 0 {
-            reading.skipped_more.insert(reason, count);
-        }
-    };
-    left_out(read.unreadable - read.not_read.len(), "files that cannot be read".to_owned());
-    left_out(read.skipped_lines, "lines that cannot be read".to_owned());
-    left_out(read.with_secrets, "may hold a secret".to_owned());
-    for (project, kind, count) in &read.over_limit {
-        let place = if project.is_empty() { String::new() } else { format!(" in {project}") };
-        left_out(*count, format!("a {kind}{place}: there are too many"));
-    }
-    reading
+    projects.into_iter().map(local).collect()
 }
 
 fn project_of(folder: &str) -> ForeignProject {
     ForeignProject::Folder(folder.to_owned())
 }
 
-fn memory(found: &Found) -> ForeignMemory {
+/// Returns a finding as a memory of an import.
+pub(super) fn memory(found: &Found) -> ForeignMemory {
     let kind = match &found.finding {
         Finding::Preference(_) => MemoryType::Semantic,
         Finding::Decision(_) | Finding::Attempt { .. } => MemoryType::Episodic,

@@ -306,6 +306,8 @@ pub enum ForeignProject {
     RepositoryOf(String),
     /// A name that the program gave it.
     Named(String),
+    /// Which of several it is, or where it is, is not known: [`Reading::notices`] says it.
+    Unsure,
 }
 
 /// A relation of two entities.

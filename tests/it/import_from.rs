@@ -122,6 +122,11 @@ fn an_ambiguous_folder_is_named_and_two_notes_are_related() {
     fs::write(folder.join("MEMORY.md"), "- The kiln needs two hours\n").expect("it is written");
     let preview = done(&home, &["import", "--from", "claude-memory", "--dry-run"]);
     assert!(preview["notices"].to_string().contains("not sure"), "{preview}");
+    import(&home, &["claude-memory"]);
+    assert_eq!(memory(&home, "kiln")["group"], "unassigned", "it is in nobody's project");
+    let named = import(&home, &["claude-memory", "--group", "pottery"]);
+    assert_eq!(named["preview"]["changed"], 1, "{named}");
+    assert_eq!(memory(&home, "kiln")["group"], "pottery");
 
     let notes = home.path("notes");
     fs::create_dir_all(&notes).expect("the folder is created");

@@ -46,7 +46,8 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
         }
         let project = match project {
             Found::Folder(path) => Some(self::folder(&path)),
-            _ => None,
+            Found::Unsure(_) => Some(ForeignProject::Unsure),
+            Found::None => None,
         };
         for path in collector.markdown_files(&folder)? {
             if let Some(file) = collector.text_file(&path) {

@@ -47,15 +47,17 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
 /// Reads `MEMORY.md`: each level-1 heading begins a group of tasks.
 fn task_groups(collector: &mut Collector<'_>, file: &TextFile) {
     let found = memory_files::codex_handbook(&file.text);
+    let mut unsure = None;
     for line in file.text.lines() {
         if let Some(cwd) = memory_files::cwd_of_header(line).filter(|cwd| cwd.starts_with('/'))
             && memory_files::folder_of(cwd).is_none()
         {
             collector.notice(format!("project not sure: {} says cwd={cwd}", file.name));
+            unsure = Some(ForeignProject::Unsure);
         }
     }
     for note in found.notes {
-        let project = note.folder.clone().map(ForeignProject::Folder);
+        let project = note.folder.clone().map(ForeignProject::Folder).or(unsure.clone());
         collector.add_notes(&memory_of(file, project), file, vec![note]);
     }
     collector.leave_out(file, found.left_out);

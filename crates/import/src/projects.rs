@@ -16,7 +16,7 @@ fn local(project: &ForeignProject) -> Option<LocalProject> {
     let (folder, needs_repository) = match project {
         ForeignProject::Folder(folder) => (folder, false),
         ForeignProject::RepositoryOf(folder) => (folder, true),
-        ForeignProject::Named(_) => return None,
+        ForeignProject::Named(_) | ForeignProject::Unsure => return None,
     };
     let path = Path::new(folder);
     if !needs_repository && !path.is_dir() {

@@ -151,9 +151,6 @@ pub struct ReadFiles {
     /// Of transcripts: only what is from then on, in milliseconds since 1970.
     #[arg(long, default_value_t = 0, value_name = "MILLISECONDS")]
     pub since: i64,
-    /// Of transcripts: the project of sessions outside any project.
-    #[arg(long, default_value = "default", value_name = "NAME")]
-    pub outside: String,
     /// Files or folders; default: the usual places of the program.
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,

@@ -54,9 +54,7 @@ fn read(paths: &Paths, files: &ReadFiles) -> Result<Reading, Failure> {
     match files.from {
         Source::Memories(format) => loci_import::read(format, &places, &files.paths, &policy),
         Source::Transcripts => {
-            let ReadFiles { client, since, outside, .. } = files;
-            let (clients, outside) = (client.clone(), outside.clone());
-            let wanted = Wanted { clients, since: *since, outside };
+            let wanted = Wanted { clients: files.client.clone(), since: files.since };
             Ok(loci_import::read_transcripts(&places, &wanted, &policy))
         }
     }

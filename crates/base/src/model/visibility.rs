@@ -98,6 +98,11 @@ impl Isolation {
             })
     }
 
+    /// Returns the id of the group of sessions outside any project.
+    pub fn outside(&self) -> &str {
+        &self.outside
+    }
+
     /// Returns whether memories of this group were stored outside any project.
     pub fn is_outside(&self, group: Option<&str>) -> bool {
         group.is_none_or(|group| group == self.outside)

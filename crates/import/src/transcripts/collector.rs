@@ -10,6 +10,8 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+/// Stands for the project of sessions outside any project.
+const OUTSIDE: &str = "default";
 /// Findings that are held in memory; further ones are counted.
 const MAX_FINDINGS: usize = 20_000;
 /// How often a command of a program that builds, tests, runs or deploys must have worked.
@@ -66,8 +68,6 @@ pub struct Collector {
     found: HashMap<String, (Found, String)>,
     /// What is known of each folder; `None` for one of a project that is switched off.
     folders: HashMap<String, Option<Folder>>,
-    /// The project of sessions outside any project.
-    outside: String,
     /// Findings earlier than this are left out.
     since: i64,
     /// Findings that were left out because they may hold a secret.
@@ -79,19 +79,19 @@ pub struct Collector {
 impl Collector {
     /// Creates a collector of findings from a time on.
     #[must_use]
-    pub fn new(since: i64, outside: String) -> Self {
-        Self { outside, since, ..Self::default() }
+    pub fn new(since: i64) -> Self {
+        Self { since, ..Self::default() }
     }
 
     /// Finds the project of a folder.
     pub fn know_folder(&mut self, folder: &str) {
         if !self.folders.contains_key(folder) {
-            let known = self.folder(folder);
+            let known = Self::folder(folder);
             self.folders.insert(folder.to_owned(), known);
         }
     }
 
-    fn folder(&self, folder: &str) -> Option<Folder> {
+    fn folder(folder: &str) -> Option<Folder> {
         let path = PathBuf::from(folder);
         if !path.is_dir() {
             // The project has been moved or deleted; what is known of it is its path.
@@ -111,7 +111,8 @@ impl Collector {
             GroupHint::Folder(path) => Group::of_folder(path),
             GroupHint::ProjectNamed { folder, name } => Group::of_named_project(folder, name),
             GroupHint::Named(name) => Group::named(name),
-            GroupHint::Default => Group { id: self.outside.clone(), name: self.outside.clone() },
+            // The daemon knows its name; here it tells findings apart.
+            GroupHint::Default => Group { id: OUTSIDE.to_owned(), name: OUTSIDE.to_owned() },
         };
         Some(Folder { project: Project { group, hint, opted_in }, top })
     }

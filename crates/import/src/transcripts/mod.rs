@@ -30,14 +30,12 @@ pub struct Wanted {
     pub clients: Vec<Client>,
     /// Only what is from then on, in milliseconds since 1970.
     pub since: i64,
-    /// The project of sessions outside any project.
-    pub outside: String,
 }
 
 /// Reads transcripts; returns what they teach.
 #[must_use]
 pub fn read(places: &Places, wanted: &Wanted) -> Reading {
-    let mut collector = Collector::new(wanted.since, wanted.outside.clone());
+    let mut collector = Collector::new(wanted.since);
     let mut reading = Reading::default();
     let clients = if wanted.clients.is_empty() { Client::ALL } else { &wanted.clients };
     for client in clients.iter().copied() {
@@ -74,7 +72,7 @@ pub fn read(places: &Places, wanted: &Wanted) -> Reading {
         leave_out(&mut reading, count, format!("a {kind}{place}: there are too many"));
     }
     reading.memories = found.iter().map(to_foreign::memory).collect();
-    reading.projects = to_foreign::projects(&found, &wanted.outside);
+    reading.projects = to_foreign::projects(&found);
     reading
 }
 

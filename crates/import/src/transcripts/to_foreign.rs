@@ -4,22 +4,19 @@
 
 use crate::transcripts::findings::{Finding, Found, Project};
 use loci_proto::foreign::{ForeignMemory, ForeignProject, Learned, LocalProject};
-use loci_proto::group::GroupHint;
 use loci_proto::memory::{MemoryId, MemoryType, Scope};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// Returns the projects of findings. `outside` is that of sessions outside any project.
-pub(super) fn projects(found: &[Found], outside: &str) -> Vec<LocalProject> {
+/// Returns the projects of findings.
+pub(super) fn projects(found: &[Found]) -> Vec<LocalProject> {
     let projects: BTreeMap<&str, &Project> =
         found.iter().map(|found| (found.folder.as_str(), &found.project)).collect();
-    let local = |(folder, project): (&str, &Project)| {
-        let hint = match (&project.hint, outside.parse()) {
-            (GroupHint::Default, Ok(name)) => GroupHint::Named(name),
-            (hint, _) => hint.clone(),
-        };
-        let (project, opted_in) = (project_of(folder), project.opted_in);
-        LocalProject { project, hint, off: false, opted_in }
+    let local = |(folder, Project { hint, opted_in, .. }): (&str, &Project)| LocalProject {
+        project: project_of(folder),
+        hint: hint.clone(),
+        off: false,
+        opted_in: *opted_in,
     };
     projects.into_iter().map(local).collect()
 }

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
-use crate::transfer::foreign::projects::Projects;
+use crate::transfer::foreign::projects::{Projects, UNASSIGNED};
 use crate::transfer::foreign::reconcile::{Change, Plan, Planned};
 use crate::transfer::record::{EndLine, GroupLine, Header, MemoryLine, Record, RelationLine};
 use loci_proto::error::Failure;
@@ -83,7 +83,7 @@ fn created_at(planned: &Planned, now: Timestamp) -> i64 {
 
 fn memory(planned: &Planned, projects: &Projects<'_>, now: Timestamp) -> MemoryLine {
     let mut line = match &planned.change {
-        Change::Changed(old) => changed(old, planned),
+        Change::Changed(old) => changed(old, planned, projects),
         _ => added(planned, projects, now),
     };
     line.metadata.extend(planned.memory.metadata.clone());
@@ -97,19 +97,24 @@ fn memory(planned: &Planned, projects: &Projects<'_>, now: Timestamp) -> MemoryL
     line
 }
 
+fn scope(planned: &Planned, projects: &Projects<'_>) -> Scope {
+    let is_of_project = projects.is_forced()
+        || planned.standing == Standing::Confirmed
+        || planned.memory.learned.is_some();
+    if is_of_project { Scope::Group } else { planned.memory.scope }
+}
+
 /// Returns the line of a new memory without its text. It begins to fade now, a finding with its session.
 fn added(planned: &Planned, projects: &Projects<'_>, now: Timestamp) -> MemoryLine {
     let Planned { id, memory, group, .. } = planned;
     let learned = memory.learned.as_ref();
-    let is_of_project =
-        projects.is_forced() || planned.standing == Standing::Confirmed || learned.is_some();
     let created_at = created_at(planned, now);
     let status = if learned.is_some() { Status::Candidate } else { Status::Active };
     let of_client = |field: fn(&Learned) -> &String| learned.map(|learned| field(learned).clone());
     MemoryLine {
         id: id.clone(),
         kind: memory.kind,
-        scope: if is_of_project { Scope::Group } else { memory.scope },
+        scope: scope(planned, projects),
         group: Some(group.clone()),
         status: status.as_str().to_owned(),
         status_at: created_at,
@@ -140,8 +145,13 @@ fn added(planned: &Planned, projects: &Projects<'_>, now: Timestamp) -> MemoryLi
 }
 
 /// Returns the stored line of a memory whose text is new: later than anything that is stored, so that it is taken.
-fn changed(old: &MemoryLine, planned: &Planned) -> MemoryLine {
+fn changed(old: &MemoryLine, planned: &Planned, projects: &Projects<'_>) -> MemoryLine {
+    let is_assigned = old.group.as_deref() == Some(UNASSIGNED);
+    let scope = if is_assigned { scope(planned, projects) } else { old.scope };
+    let group = if is_assigned { Some(planned.group.clone()) } else { old.group.clone() };
     MemoryLine {
+        scope,
+        group,
         origin: None,
         trust: None,
         flags: Vec::new(),

@@ -1,7 +1,7 @@
 //! The project in this store of each memory that was read.
 //!
-//! A folder is that of a session in it. Where a source names no project, the memory gets that of the working directory: until it is
-//! confirmed it is seen there alone.
+//! A folder is that of a session in it. Where a source names no project, the memory waits in that of the working directory; where the
+//! source is ambiguous, in [`UNASSIGNED`], which is nobody's.
 
 use crate::db::{groups, import_rows};
 use crate::error::Result;
@@ -13,6 +13,9 @@ use loci_proto::foreign::{ForeignMemory, ForeignProject, LocalProject};
 use loci_proto::group::{Group, GroupHint, GroupName, clean_name};
 use rusqlite::Connection;
 use std::collections::{BTreeMap, HashMap};
+
+/// The project of memories whose own is not known.
+pub(super) const UNASSIGNED: &str = "unassigned";
 
 /// A project of this store, or a new one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +34,8 @@ pub(super) struct Projects<'a> {
     /// The project of everything, if the call names one.
     forced: Option<Placed>,
     default: Placed,
+    /// The project of sessions outside any project.
+    outside: String,
     found: HashMap<ForeignProject, Option<Placed>>,
     /// Names of the projects that memories got, by id.
     pub names: BTreeMap<String, String>,
@@ -52,6 +57,7 @@ impl<'a> Projects<'a> {
             needs_file,
             forced: None,
             default: Placed { id: own.id.clone(), is_off: false },
+            outside: change.shared.isolation().outside().to_owned(),
             found: HashMap::new(),
             names: BTreeMap::new(),
         };
@@ -71,7 +77,7 @@ impl<'a> Projects<'a> {
         self.forced.is_some()
     }
 
-    /// Returns the project of a memory, and whether that is sure: otherwise it is the one of the working directory.
+    /// Returns the project of a memory, and whether that is sure: otherwise it waits in the one of the working directory, or unassigned.
     pub fn of(&mut self, memory: &ForeignMemory) -> Result<(Placed, bool)> {
         let found = match (&self.forced, &memory.project) {
             (Some(forced), _) => Some(forced.clone()),
@@ -84,7 +90,7 @@ impl<'a> Projects<'a> {
                 self.found.get(project).cloned().flatten()
             }
         };
-        let is_sure = found.is_some();
+        let is_sure = found.as_ref().is_some_and(|placed| placed.id != UNASSIGNED);
         Ok((found.unwrap_or_else(|| self.default.clone()), is_sure))
     }
 
@@ -94,12 +100,18 @@ impl<'a> Projects<'a> {
                 GroupHint::Named(name) => Group::named(name),
                 GroupHint::ProjectNamed { folder, name } => Group::of_named_project(folder, name),
                 GroupHint::Folder(path) => Group::of_folder(path),
-                GroupHint::Default => return Ok(Some(self.default.clone())),
+                GroupHint::Default => {
+                    let name = self.outside.clone();
+                    Group { id: name.clone(), name }
+                }
             };
             return self.placed(group, Some(&local)).map(Some);
         }
         let group = match project {
             ForeignProject::RepositoryOf(_) => return Ok(None),
+            ForeignProject::Unsure => {
+                Group { id: UNASSIGNED.to_owned(), name: UNASSIGNED.to_owned() }
+            }
             ForeignProject::Named(name) => {
                 let known = name.parse().ok().map(|name| self.named(&name)).transpose()?;
                 known.flatten().unwrap_or_else(|| {

@@ -5,7 +5,7 @@
 
 use crate::bridge::{ComparisonBudget, rewordings};
 use crate::error::Result;
-use crate::transfer::foreign::projects::{Placed, Projects};
+use crate::transfer::foreign::projects::{Placed, Projects, UNASSIGNED};
 use crate::transfer::foreign::source::Source;
 use crate::transfer::foreign::stored::{Earlier, Statements, Stored};
 use crate::transfer::record::MemoryLine;
@@ -214,7 +214,7 @@ impl Decider<'_, '_> {
             _ if placed.is_off => {
                 left_out(origin.memory_id(u32::MAX), "loci is off in its project")
             }
-            Some(old) => Ok((old.line.id.clone(), change_of(old, origin, standing))),
+            Some(old) => Ok((old.line.id.clone(), change_of(old, origin, placed, standing))),
             None => match self.reason_against(&placed.id, memory)? {
                 Some(reason) => Ok((origin.memory_id(u32::MAX), Change::LeftOut(reason))),
                 None => self.next_id(origin),
@@ -299,8 +299,9 @@ impl Read {
     }
 }
 
-fn change_of(old: &Earlier, origin: &ImportOrigin, standing: Standing) -> Change {
-    if old.origin.text == origin.text {
+fn change_of(old: &Earlier, origin: &ImportOrigin, placed: &Placed, standing: Standing) -> Change {
+    let is_unassigned = old.line.group.as_deref() == Some(UNASSIGNED);
+    if old.origin.text == origin.text && !(is_unassigned && placed.id != UNASSIGNED) {
         Change::Unchanged(None)
     } else if !old.is_active() {
         Change::LeftOut("its earlier text was forgotten or replaced here".into())
@@ -308,7 +309,8 @@ fn change_of(old: &Earlier, origin: &ImportOrigin, standing: Standing) -> Change
         Change::LeftOut("was edited here".into())
     } else if old.is_confirmed() && !standing.is_trusted() {
         Change::LeftOut(
-            "has a new text, but was confirmed here; say yes at a terminal to take it".into(),
+            "has a new text or project, but was confirmed here; say yes at a terminal to take it"
+                .into(),
         )
     } else {
         Change::Changed(Box::new(old.line.clone()))

@@ -10,7 +10,6 @@ use crate::commands::transfer::import::preview::{self, Preview};
 use crate::output::{Problem, confirm, print_line};
 use loci_proto::error::Exit;
 use loci_proto::foreign::{ForeignLine, ForeignMemory, Reading, Source};
-use loci_proto::requests::config::{ConfigReply, ConfigRequest};
 use loci_proto::requests::export::FORMAT_VERSION;
 use loci_proto::requests::import::{ForeignImport, ImportReply, ImportRequest};
 use serde_json::{Value, json};
@@ -25,7 +24,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Nothing can be read, there is no confirmation, or the daemon cannot be reached or refuses the lines.
 pub async fn run(from: Source, args: &Import) -> Result<ExitCode, Problem> {
     let client = VerbClient::of_process()?;
-    let reading = read(&client, from, args).await?;
+    let reading = read(from, args).await?;
     if !reading.records.is_empty() {
         let heading = preview::of_files(&reading);
         let bytes = Bytes::in_memory(export_lines(&reading.records));
@@ -107,13 +106,12 @@ fn export_lines(records: &[Value]) -> Vec<u8> {
 }
 
 /// Reads the memories of a program, or transcripts.
-async fn read(client: &VerbClient, from: Source, args: &Import) -> Result<Reading, Problem> {
+async fn read(from: Source, args: &Import) -> Result<Reading, Problem> {
     let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_path_buf());
     let mut arguments: Vec<OsString> =
         vec!["read".into(), "--from".into(), from.to_string().into()];
     arguments.extend(["--home".into(), home.unwrap_or_default().into_os_string()]);
     if from == Source::Transcripts {
-        arguments.extend(["--outside".into(), default_group(client).await?.into()]);
         let since = args.since.map(|seconds| now().saturating_sub(seconds.saturating_mul(1000)));
         arguments.extend(["--since".into(), since.unwrap_or(0).to_string().into()]);
         for client in &args.client {
@@ -123,14 +121,6 @@ async fn read(client: &VerbClient, from: Source, args: &Import) -> Result<Readin
     arguments.push("--".into());
     arguments.extend(args.paths.iter().map(|path| path.clone().into_os_string()));
     short_lived::parse(&short_lived::run(&arguments).await?)
-}
-
-/// Returns the project of sessions outside any project.
-async fn default_group(client: &VerbClient) -> Result<String, Problem> {
-    let config: ConfigReply = client.call("config", &ConfigRequest::default()).await?;
-    let key = config.keys.into_iter().find(|key| key.key == "storage.default_group");
-    let name = key.and_then(|key| key.value.as_str().map(str::to_owned));
-    Ok(name.unwrap_or_else(|| "default".to_owned()))
 }
 
 fn now() -> i64 {

@@ -221,7 +221,7 @@ impl Preview<'_> {
         say(Standing::Confirmed, "confirmed by your yes, each in its own project.");
         say(
             Standing::OfNoProject,
-            "of no sure project: held back in the one of this folder (loci list --held); --group NAME gives one.",
+            "of no sure project: held back until you name it (--group NAME) or confirm each.",
         );
         say(
             Standing::Suspicious,

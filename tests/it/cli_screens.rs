@@ -447,6 +447,7 @@ fn store_administration_commands_print_these_screens() {
         ("groups_on", &["groups", "on", "shop"]),
         ("incognito_unknown", &["ctl", "incognito", "0199c2aa"]),
         ("groups_merge_unknown", &["groups", "merge", "nowhere", "shop", "--yes"]),
+        ("groups_join_nothing", &["groups", "join", "--yes"]),
         ("reset_without_yes", &["reset"]),
         ("backup_unknown", &["backup", "verify", "nowhere"]),
     ] {

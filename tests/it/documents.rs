@@ -31,9 +31,10 @@ const NOT_RUN: [(&str, &str); 13] = [
     ("top", "it needs a terminal: tests/it/browse.rs"),
 ];
 /// Commands that may fail in a new home, by their beginning, and the words of the failure.
-const MAY_FAIL: [(&str, &str); 13] = [
+const MAY_FAIL: [(&str, &str); 14] = [
     ("doctor", ""),
     ("redo", "undo"),
+    ("groups join", "without a folder"),
     ("model status", ""),
     ("backup restore", "backup"),
     ("undo --session", "session"),

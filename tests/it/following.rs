@@ -118,3 +118,26 @@ fn a_session_whose_folder_is_gone_stays_in_its_project_and_says_so_once() {
     fs::create_dir(home.path("garden")).expect("the folder is created");
     assert_eq!(stored_in(&home, "garden").len(), 3);
 }
+
+#[test]
+fn a_store_says_where_a_memory_went_if_nobody_would_guess() {
+    let home = TestHome::without_model();
+    let kiln = json!({"content": "The kiln is in the shed", "type": "semantic"});
+    let plain = home.session().store_with(kiln.clone());
+    assert!(plain.get("group").is_none() && plain.get("note").is_none(), "{plain:?}");
+    // The text is known from another project.
+    let merged = home.session_in("garden").store_with(kiln);
+    assert_eq!((&merged["deduplicated"], &merged["group"]), (&json!(true), &json!("project")));
+    let mut command = home.command("loci");
+    command.current_dir(home.path(""));
+    let mut outside = Agent::start(command);
+    let reply =
+        outside.store_with(json!({"content": "Roses are cut in march", "type": "semantic"}));
+    assert_eq!(reply["group"], "default");
+    let note = reply["note"].as_str().unwrap_or_default();
+    assert!(note.contains("in no project; what it stores goes to project default"), "{reply:?}");
+    let named = json!({"content": "Tulips come in april", "type": "semantic", "group": "garden"});
+    let reply = outside.store_with(named);
+    assert_eq!(reply["group"], "garden");
+    assert!(reply.get("note").is_none(), "{reply:?}");
+}

@@ -286,7 +286,9 @@ fn an_untrusted_memory_is_never_delivered() {
     });
     let input = json!({"session_id": "a", "prompt": QUESTION});
     assert_eq!(text(&claude(&elsewhere.0, "prompt", &input)), "");
-    assert_eq!(start(&elsewhere.0, "a", "startup"), "");
+    // That the project may be joined is said.
+    let brief = start(&elsewhere.0, "a", "startup");
+    assert!(!brief.contains("heron") && brief.contains("loci groups join"), "{brief}");
     let delivered = prompt(&home, "a", "Which staging server must the shop obey?")
         + &start(&home, "b", "startup");
     assert!(!delivered.contains("obey"), "{delivered}");

@@ -72,6 +72,7 @@ mod in_time;
 mod inspect;
 mod invalid_peers;
 mod isolated_project;
+mod joining;
 mod lessons;
 mod lifecycle;
 mod loading;

@@ -25,7 +25,7 @@ const ENCRYPTION: [&str; 3] = ["encrypt", "decrypt", "rekey"];
 
 /// Every other command, with arguments, in an order in which all succeed. `A` and `B` stand for the
 /// ids of two entities, `_` for a space.
-const COMMANDS: [&str; 91] = [
+const COMMANDS: [&str; 93] = [
     "search heron",
     "list",
     "topics",
@@ -81,6 +81,8 @@ const COMMANDS: [&str; 91] = [
     "groups rename project shop",
     "groups alias shop store",
     "groups merge other shop --yes",
+    "move A --to attic --create",
+    "groups join attic --yes",
     "groups off shop",
     "groups on shop",
     "ctl incognito SESSION",

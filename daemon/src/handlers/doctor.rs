@@ -98,9 +98,8 @@ async fn describe_project(service: &Service, caller: Caller<'_>) -> Result<Findi
 
 /// Says that the folder of the caller may be one that was moved.
 async fn describe_folder(service: &Service, session: &Session) -> Result<Option<Finding>, Failure> {
-    let Some(suggestion) = service.suggestion_for(session).await? else { return Ok(None) };
-    let (found, next_step) = suggestion.split_once(". ").unwrap_or((&suggestion, ""));
-    Ok(Some(Finding::warn("project", found.to_owned(), next_step.to_owned())))
+    let offer = service.offer(session).await;
+    Ok(offer.map(|offer| Finding::warn("project", offer.what, format!("Run {}", offer.command))))
 }
 
 /// Says which sections `[groups.NAME]` apply to no project.

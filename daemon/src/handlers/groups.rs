@@ -1,13 +1,16 @@
-//! `groups`, `groups_rename`, `groups_merge`, `groups_alias`: list and change groups.
+//! `groups`, `groups_rename`, `groups_merge`, `groups_join`, `groups_alias`: list and change groups.
 
 use crate::interface::agents::session::Session;
 use crate::service::{Caller, Service};
-use loci_proto::error::Failure;
+use loci_engine::operations::join::Joinable;
+use loci_proto::error::{Code, Failure};
 use loci_proto::group;
 use loci_proto::group::{Group, GroupHint, GroupName};
+use loci_proto::memory::Origin;
 use loci_proto::requests::Request;
 use loci_proto::requests::groups::{
-    AliasRequest, GroupChangedReply, GroupsReply, MergeRequest, RenameRequest,
+    AliasRequest, GroupChangedReply, GroupEntry, GroupsReply, JoinRequest, MergeRequest,
+    RenameRequest,
 };
 
 pub(super) async fn list(service: &Service, caller: Caller<'_>) -> Result<GroupsReply, Failure> {
@@ -33,6 +36,76 @@ pub(super) async fn merge(
     // The memories of a project that is off get vectors in one that is on.
     service.set_vectors_missing(true);
     merged
+}
+
+pub(super) async fn join(
+    service: &Service,
+    caller: Caller<'_>,
+    request: JoinRequest,
+) -> Result<GroupChangedReply, Failure> {
+    let session = caller.session;
+    if session.actor().origin != Origin::Person {
+        let message = "joins projects, which only a person may do";
+        let failure = Failure::new(Code::Conflict, message);
+        return Err(failure.hint("Run it in a terminal outside the agent"));
+    }
+    let wanted = request.group.as_ref().map(GroupName::as_str);
+    let found = service.joinable(session, wanted).await?;
+    let chosen = only_joinable(found, wanted)?;
+    let (from, own) = (chosen.group.clone(), session.group.clone());
+    if request.decline || request.dry_run {
+        if request.decline {
+            let (from, own) = (from.clone(), own.clone());
+            service
+                .write(caller, move |writer, call| writer.decline_join(call, &from, &own))
+                .await?;
+        }
+        let (active, memories) = (0, chosen.memories);
+        let (id, name) = (own.id, own.name);
+        let group =
+            GroupEntry { id, name, aliases: vec![], active, memories, isolated: false, off: false };
+        return Ok(GroupChangedReply { group, moved: memories, from: Some(from.name), act: None });
+    }
+    let joined = from.clone();
+    let reply =
+        service.write(caller, move |writer, call| writer.join_group(call, &joined, &own)).await?;
+    service.set_vectors_missing(true);
+    Ok(GroupChangedReply { from: Some(from.name), ..reply })
+}
+
+/// Returns the one project that may be joined.
+fn only_joinable(mut found: Vec<Joinable>, wanted: Option<&str>) -> Result<Joinable, Failure> {
+    let one = found.pop();
+    match one {
+        Some(one) if found.is_empty() => Ok(one),
+        Some(one) => {
+            found.push(one);
+            let list: Vec<String> = found.iter().map(joinable_text).collect();
+            let message = format!("may mean {} projects: {}", found.len(), list.join("; "));
+            let failure = Failure::new(Code::Conflict, message).at("group");
+            Err(failure.hint("Name one by its id: loci groups join ID"))
+        }
+        None => {
+            let failure = match wanted {
+                Some(name) => {
+                    let message = format!("names no other project without a folder here: {name}");
+                    Failure::new(Code::NotFound, message).at("group")
+                }
+                None => Failure::new(
+                    Code::NotFound,
+                    "there is no project without a folder here that may be the one of this folder",
+                ),
+            };
+            Err(failure
+                .hint("loci groups list shows all projects; loci groups merge joins any two"))
+        }
+    }
+}
+
+fn joinable_text(one: &Joinable) -> String {
+    let Joinable { group, memories, folders, .. } = one;
+    let place = folders.first().map(|path| format!(", was {path}")).unwrap_or_default();
+    format!("{} ({}, {memories} active memories{place})", group.name, group.id)
 }
 
 pub(super) async fn alias(

@@ -70,6 +70,7 @@ pub(super) fn concerns_whole_store(request: &Request) -> bool {
             | Request::Maintenance(_)
             | Request::GroupsRename(_)
             | Request::GroupsMerge(_)
+            | Request::GroupsJoin(_)
             | Request::GroupsAlias(_)
             | Request::Reset(_)
             | Request::PurgeBackups(_)

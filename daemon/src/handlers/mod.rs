@@ -187,6 +187,7 @@ async fn call_verb(
         Request::Groups(_) => json(&groups::list(service, caller).await?),
         Request::GroupsRename(request) => json(&groups::rename(service, caller, request).await?),
         Request::GroupsMerge(request) => json(&groups::merge(service, caller, request).await?),
+        Request::GroupsJoin(request) => json(&groups::join(service, caller, request).await?),
         Request::GroupsAlias(request) => json(&groups::alias(service, caller, request).await?),
         Request::GroupsSwitch(request) => json(&switches::switch(service, caller, request).await?),
         Request::Incognito(request) => json(&switches::incognito(service, caller, request).await?),

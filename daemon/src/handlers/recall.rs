@@ -24,6 +24,7 @@ pub(super) async fn handle(
     request: RecallRequest,
 ) -> std::result::Result<RecallReply, Failure> {
     let started = Instant::now();
+    let is_in_own = request.group.is_none() && request.ids.is_none();
     let prepared = prepare(request, service.now())?;
     let prepared = Arc::new(with_encoded_past(service, caller.session, prepared).await?);
     let previewed_query = prepared.preview_query().map(str::to_owned);
@@ -33,7 +34,11 @@ pub(super) async fn handle(
     let mut answer = run(service, caller.session, &prepared, recall).await?;
     answer.set_latency(started.elapsed());
     service.record_usage(caller.session, previewed_query, &answer);
-    Ok(answer.reply)
+    let mut reply = answer.reply;
+    if reply.results.is_empty() && is_in_own && reply.note.is_none() {
+        reply.note = service.offer(caller.session).await.map(|offer| offer.for_agent());
+    }
+    Ok(reply)
 }
 
 /// Adds the encodings of the earlier texts that a recall with `as_of` searches, while the model is loaded.

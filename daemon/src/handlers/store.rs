@@ -23,6 +23,7 @@ pub(super) async fn handle(
         session.record_store();
         return Ok(answer);
     }
+    let is_unnamed = request.group.is_none();
     let group = groups::named_project(service, session, request.group.clone()).await;
     let draft = Draft::new(request, service.now())?
         .with_shown(caller.session.shown.seqs())
@@ -57,7 +58,19 @@ pub(super) async fn handle(
         None if session.names_project() => Some(service.project_name(session).await),
         other => other,
     };
-    Ok(StoreReply { degraded: service.degraded(), group, ..stored })
+    let outside = group
+        .as_deref()
+        .filter(|_| is_unnamed && !stored.deduplicated && session.is_outside_projects());
+    let note = match (stored.note, outside.map(outside_note)) {
+        (Some(note), Some(outside)) => Some(format!("{note}. {outside}")),
+        (note, outside) => note.or(outside),
+    };
+    Ok(StoreReply { degraded: service.degraded(), group, note, ..stored })
+}
+
+/// Says where a memory of a session outside any project went.
+fn outside_note(group: &str) -> String {
+    format!("This session is in no project; what it stores goes to project {group}")
 }
 
 /// Records the contents of the files that the memory names, off the threads that serve sessions.

@@ -5,9 +5,11 @@
 use crate::interface::agents::recognised::Recognised;
 use crate::interface::agents::session::Session;
 use crate::service::{Caller, Service};
-use loci_engine::operations::folders::{AlikeFolder, FolderState, SeenFolder};
+use loci_engine::operations::folders::{FolderState, SeenFolder};
+use loci_engine::operations::join::Joinable;
 use loci_proto::error::Failure;
 use loci_proto::group::GroupHint;
+use loci_proto::sanitize;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -25,8 +27,14 @@ impl Service {
     /// Recognises the folder of a session at its first call. A fault is tried again at the next one; it must not fail the call.
     pub async fn recognise(&self, session: &Session) {
         let Some(seen) = seen_folder(session) else { return };
-        let recognise = || self.recognise_folder(session, seen);
-        if let Err(failure) = session.recognised.get_or_try_init(recognise).await {
+        let recognise = || async {
+            let found = self.recognise_folder(session, seen).await?;
+            let may_offer = found.group.is_none() && (session.is_agent() || found.is_new());
+            let offer = if may_offer { self.offer(session).await } else { None };
+            Ok(Recognised { suggestion: offer.map(|offer| offer.for_agent()), ..found })
+        };
+        let recognised = session.recognised.get_or_try_init(recognise).await;
+        if let Err::<_, Failure>(failure) = recognised {
             tracing::debug!(%failure, "the folder of a session was not recognised");
         }
     }
@@ -67,11 +75,9 @@ impl Service {
                 self.write(caller, move |writer, call| writer.record_folder(call, &seen)).await?;
                 Ok(Recognised::default())
             }
-            FolderState::New => Ok(Recognised {
-                suggestion: self.suggestion(seen).await?,
-                is_new: AtomicBool::new(true),
-                ..Recognised::default()
-            }),
+            FolderState::New => {
+                Ok(Recognised { is_new: AtomicBool::new(true), ..Recognised::default() })
+            }
             FolderState::Known | FolderState::Other(_) => Ok(Recognised::default()),
         }
     }
@@ -98,42 +104,79 @@ impl Service {
         }
     }
 
-    /// Returns what a person may do if a folder that no longer exists is like this one.
+    /// Returns the projects without a folder here that may be that of the session: those of this name or id, if one is given.
     ///
     /// # Errors
     /// `busy`, `storage_failed`.
-    pub async fn suggestion(&self, seen: SeenFolder) -> Result<Option<String>, Failure> {
-        let asked = seen.clone();
-        let alike = self.read(move |reader| reader.alike_folders(&asked)).await?;
-        if alike.is_empty() {
-            return Ok(None);
+    pub async fn joinable(
+        &self,
+        session: &Session,
+        wanted: Option<&str>,
+    ) -> Result<Vec<Joinable>, Failure> {
+        let Some(seen) = seen_folder(session) else { return Ok(Vec::new()) };
+        let (own, wanted) = (session.group.clone(), wanted.map(str::to_owned));
+        let found =
+            self.read(move |reader| reader.joinable(&own, &seen, wanted.as_deref())).await?;
+        if found.is_empty() {
+            return Ok(found);
         }
         // A folder of a network may be slow to answer.
-        let gone = tokio::task::spawn_blocking(move || {
-            alike.into_iter().find(|folder| is_gone(Path::new(&folder.path)))
+        let without_folder = tokio::task::spawn_blocking(move || {
+            let is_here = |path: &String| !is_gone(Path::new(path));
+            found.into_iter().filter(|one| !one.folders.iter().any(is_here)).collect()
         });
-        Ok(gone.await.ok().flatten().map(|folder| suggestion_text(&folder, &seen)))
+        Ok(without_folder.await.unwrap_or_default())
     }
 
-    /// Returns the suggestion for the folder of a session, for `loci doctor`.
-    ///
-    /// # Errors
-    /// As [`Service::suggestion`].
-    pub async fn suggestion_for(&self, session: &Session) -> Result<Option<String>, Failure> {
-        match seen_folder(session) {
-            Some(seen) => self.suggestion(seen).await,
-            None => Ok(None),
+    /// Returns the only project that may be that of the session, unless the user has declined to join it.
+    pub async fn offer(&self, session: &Session) -> Option<Offer> {
+        if session.is_bound_to_project() {
+            return None;
+        }
+        match self.joinable(session, None).await {
+            Ok(found) => match &found[..] {
+                [one] if !one.is_declined && one.memories > 0 => Some(offer_of(one)),
+                _ => None,
+            },
+            Err(failure) => {
+                tracing::debug!(%failure, "no project was offered");
+                None
+            }
         }
     }
 }
 
-fn suggestion_text(folder: &AlikeFolder, seen: &SeenFolder) -> String {
-    let AlikeFolder { path, group, is_copy } = folder;
-    let why = if *is_copy { "is a copy of" } else { "has the name of" };
-    format!(
-        "{} {why} {path}, which no longer exists. If it is the same project, run: loci groups merge {} {}",
-        seen.path, seen.group.id, group.id
-    )
+/// A project that the user may join to that of a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// What is there.
+    pub what: String,
+    /// The command that joins it.
+    pub command: String,
+}
+
+impl Offer {
+    /// Returns the offer as a sentence for an agent.
+    #[must_use]
+    pub fn for_agent(&self) -> String {
+        format!("{}: ask the user to run {}", self.what, self.command)
+    }
+}
+
+fn offer_of(one: &Joinable) -> Offer {
+    let name = sanitize::for_model(&one.group.name);
+    // The path is not for an agent, whose folder may be a stranger's.
+    let place = if one.folders.is_empty() { "another machine" } else { "a folder that is gone" };
+    Offer {
+        what: format!("Memories of project \"{name}\" from {place} are here"),
+        command: format!("loci groups join {}", quoted(&name)),
+    }
+}
+
+/// Returns a name as it is typed in a shell.
+fn quoted(name: &str) -> String {
+    let is_plain = name.chars().all(|c| c.is_alphanumeric() || "-_./".contains(c));
+    if is_plain { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }
 }
 
 /// Returns whether nothing is at a path. A folder that cannot be looked at is not gone.

@@ -80,7 +80,7 @@ pub(crate) fn plain(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Returns folders that may be this one at another path: of a copy of the repository, or of the same name.
+/// Returns folders that may be this one at another path: of a copy of the repository, cloned from the same address, or of the same name.
 pub(crate) fn alike(conn: &Connection, folder: &FolderRow) -> Result<Vec<FolderRow>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM folders WHERE id <> ?1 AND part IS ?2
@@ -91,7 +91,8 @@ pub(crate) fn alike(conn: &Connection, folder: &FolderRow) -> Result<Vec<FolderR
     let mut found = rows.collect::<Result<Vec<FolderRow>, _>>()?;
     found.retain(|other| {
         let is_copy = other.trace.is_some() && other.trace == folder.trace;
-        is_copy || name(&other.path) == name(&folder.path)
+        let is_clone = other.remote.is_some() && other.remote == folder.remote;
+        is_copy || is_clone || name(&other.path) == name(&folder.path)
     });
     found.truncate(MAX_COMPARED);
     Ok(found)

@@ -18,8 +18,6 @@ use rusqlite::Connection;
 
 /// The act of an alias that a moved folder got.
 pub(crate) const HEAL: &str = "groups heal";
-/// Maximum folders that are suggested.
-const MAX_SUGGESTED: usize = 3;
 
 /// The folder of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,17 +55,6 @@ pub enum FolderState {
     New,
 }
 
-/// A folder that may be this one at an earlier path.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AlikeFolder {
-    /// The earlier path.
-    pub path: String,
-    /// Its project.
-    pub group: Group,
-    /// Whether it is a copy of one repository, and not only of the same name.
-    pub is_copy: bool,
-}
-
 impl Reader {
     /// Returns what the store knows of a folder.
     ///
@@ -75,27 +62,6 @@ impl Reader {
     /// `Database`.
     pub fn folder_state(&self, seen: &SeenFolder) -> Result<FolderState> {
         state(&self.conn, &self.shared, seen)
-    }
-
-    /// Returns folders that may be this one at an earlier path, the likeliest first.
-    ///
-    /// # Errors
-    /// `Database`.
-    pub fn alike_folders(&self, seen: &SeenFolder) -> Result<Vec<AlikeFolder>> {
-        let own = current_group(&self.conn, &seen.group.id)?;
-        let isolation = self.shared.isolation();
-        let mut found: Vec<AlikeFolder> = Vec::new();
-        for row in folders::alike(&self.conn, &seen.row())? {
-            let Some(group) = current_group(&self.conn, &row.id)? else { continue };
-            let is_known = own.as_ref() == Some(&group) || found.iter().any(|f| f.group == group);
-            if is_known || isolation.is_isolated(&group.id) || seen.is_isolated {
-                continue;
-            }
-            let is_copy = row.trace.is_some() && row.trace == seen.trace;
-            found.push(AlikeFolder { path: row.path, group, is_copy });
-        }
-        found.truncate(MAX_SUGGESTED);
-        Ok(found)
     }
 }
 
@@ -137,7 +103,7 @@ impl Writer {
 }
 
 impl SeenFolder {
-    fn row(&self) -> FolderRow {
+    pub(crate) fn row(&self) -> FolderRow {
         let Self { group, path, part, identity, trace, root, remote, .. } = self.clone();
         let (root, root_identity) = root.map(|root| (root.path, root.identity)).unzip();
         let root_identity = root_identity.flatten();

@@ -1,4 +1,4 @@
-//! `groups`: lists, renames and merges groups, adds and removes aliases, and resolves the redirects
+//! `groups`: lists and renames groups, adds and removes aliases, and resolves the redirects
 //! of sessions whose group was merged into another.
 
 use crate::db::groups;
@@ -15,12 +15,11 @@ use crate::handles::writer::Writer;
 use crate::model::actor::Viewer;
 use crate::operations::named_project::{named_group, unknown_group};
 use crate::transaction::change::{CallContext, Change};
-use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::{self, Group, GroupName};
 use loci_proto::memory::{MemoryId, Origin};
 use loci_proto::requests::groups::{
-    AliasRequest, GroupChangedReply, GroupEntry, GroupsReply, MergeRequest, RenameRequest,
+    AliasRequest, GroupChangedReply, GroupEntry, GroupsReply, RenameRequest,
 };
 use rusqlite::Connection;
 use serde_json::json;
@@ -145,41 +144,6 @@ impl Writer {
         })
     }
 
-    /// Moves every memory of a group into another; its id and its name then redirect there.
-    ///
-    /// # Errors
-    /// `not_found`, `invalid` if both are the same group, `Database`.
-    pub fn merge_groups(
-        &mut self,
-        call: &CallContext,
-        request: &MergeRequest,
-    ) -> Result<GroupChangedReply> {
-        self.run_idempotent(call, |change| {
-            let from = find(change, "from", &request.from)?;
-            let into = find(change, "into", &request.into)?;
-            for (field, group) in [("from", &from), ("into", &into)] {
-                check_not_isolated(change, field, group)?;
-                check_not_off(change, field, group)?;
-            }
-            if from.id == into.id {
-                return Err(Failure::invalid("into", "is the group itself")
-                    .hint("Name another group; run loci groups list to see them")
-                    .into());
-            }
-            let members = groups::members(change.conn, &from.id)?;
-            if request.dry_run {
-                let group = to_entry(groups::one(change.conn, &into.id)?.unwrap_or(into));
-                return Ok(GroupChangedReply { group, moved: members.len(), act: None });
-            }
-            for seq in &members {
-                move_memory(change, *seq, &into.id)?;
-            }
-            replace_by_redirects(change, &from, &into)?;
-            mentions::renew_all(change, &members, |_| false)?;
-            commit(change, &into.id, members.len(), "groups merge")
-        })
-    }
-
     /// Adds or removes an alias of a group.
     ///
     /// # Errors
@@ -233,48 +197,17 @@ pub(crate) fn move_memory(change: &mut Change<'_>, seq: i64, into: &str) -> Resu
     Ok(())
 }
 
-/// Deletes a group; its aliases, its id, and its display name (unless another group has it) become
-/// redirects.
-fn replace_by_redirects(change: &mut Change<'_>, from: &GroupRow, into: &GroupRow) -> Result<()> {
-    for alias in &from.aliases {
-        let row = Row::Alias(alias.clone());
-        change.record_before(row.clone())?;
-        rows::update(
-            change.conn,
-            &row,
-            &Image::from_iter([("group_id".to_owned(), json!(into.id))]),
-        )?;
-    }
-    change.record_before(Row::Group(from.id.clone()))?;
-    rows::delete(change.conn, &Row::Group(from.id.clone()))?;
-    let is_unique = groups::all(change.conn)?.iter().all(|group| group.name != from.name);
-    for name in [Some(&from.id), Some(&from.name).filter(|_| is_unique)].into_iter().flatten() {
-        if import_rows::group(change.conn, name)?.is_none() {
-            import_rows::add_alias(change.conn, name, &into.id)?;
-            change.record_created(Row::Alias(name.clone()));
-        }
-    }
-    Ok(())
-}
-
 /// Ends the act and returns the reply with the group as it is now.
-fn commit(change: &mut Change<'_>, id: &str, moved: usize, act: &str) -> Result<GroupChangedReply> {
+pub(crate) fn commit(
+    change: &mut Change<'_>,
+    id: &str,
+    moved: usize,
+    act: &str,
+) -> Result<GroupChangedReply> {
     let group = groups::one(change.conn, id)?
         .ok_or_else(|| Failure::new(Code::Internal, "the group no longer exists"))?;
-    Ok(GroupChangedReply { group: to_entry(group), moved, act: change.commit_to_journal(act)? })
-}
-
-/// Refuses to merge an isolated group: its memories would become those of another project, or
-/// sessions of another project would see them.
-fn check_not_isolated(change: &Change<'_>, field: &str, group: &GroupRow) -> Result<()> {
-    if !change.shared.isolation().is_isolated(&group.id) {
-        return Ok(());
-    }
-    let message = format!("is an isolated project: {}", group.name);
-    Err(Failure::new(Code::Conflict, message)
-        .at(field)
-        .hint("Set isolated = false in its .loci.toml and start a session there, then merge")
-        .into())
+    let act = change.commit_to_journal(act)?;
+    Ok(GroupChangedReply { group: to_entry(group), moved, from: None, act })
 }
 
 /// Refuses to merge a group that is off: its sessions would be served again, or memories would be added to it.
@@ -351,7 +284,7 @@ fn check_name_free(conn: &Connection, field: &str, name: &GroupName, own: &Group
     }
 }
 
-fn to_entry(row: GroupRow) -> GroupEntry {
+pub(crate) fn to_entry(row: GroupRow) -> GroupEntry {
     let GroupRow { id, name, aliases, active, memories } = row;
     GroupEntry { id, name, aliases, active, memories, isolated: false, off: false }
 }

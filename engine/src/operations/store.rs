@@ -261,7 +261,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
         let found = self.similar(&group, replaced.as_ref())?;
         // A conflict that was found now also forbids the supersession.
         replaced = replaced.filter(|old| self.provenance.may_supersede(&old.provenance));
-        let merged = found.same.as_ref().map(to_preview);
+        let (merged, place) = found.same.as_ref().map(|m| (to_preview(m), m.group.clone())).unzip();
         let (id, deduplicated, expires_at) = match found.same {
             Some(known) if found.is_known_better => (known.id, true, known.expires_at),
             Some(existing) => {
@@ -277,7 +277,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             .is_narrowed(&group)
             .then(|| narrowed_note(&group, self.change.call.actor.is_bound));
         Ok(StoreReply {
-            group: other_group(self.change, Some(&group.id))?,
+            group: other_group(self.change, place.flatten().as_deref().or(Some(&group.id)))?,
             event_date: self.relative_day.map(|(_, date)| date.clone()),
             id,
             expires_at: expires_at.map(Timestamp::iso),

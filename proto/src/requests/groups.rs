@@ -1,4 +1,4 @@
-//! `groups`, `groups_rename`, `groups_merge`, `groups_alias` and `groups_switch`: lists and changes groups (`loci groups`).
+//! `groups`, `groups_rename`, `groups_merge`, `groups_join`, `groups_alias` and `groups_switch`: lists and changes groups (`loci groups`).
 //! [`crate::group`] defines which group a session works in.
 //!
 //! Request and reply of `groups`:
@@ -21,6 +21,13 @@
 //! ```
 //! ```json
 //! {"group": {"id": "g_0123456789abcdef", "name": "web shop", "active": 2, "memories": 3}, "moved": 4}
+//! ```
+//! Request and reply of `groups_join`:
+//! ```json
+//! {"group": "shop", "dry_run": true, "decline": true}
+//! ```
+//! ```json
+//! {"group": {"id": "g_0123456789abcdef", "name": "shop", "active": 2, "memories": 3}, "moved": 4, "from": "shop"}
 //! ```
 //! Request and reply of `groups_alias`:
 //! ```json
@@ -98,6 +105,21 @@ pub struct MergeRequest {
     pub dry_run: bool,
 }
 
+/// Arguments of `groups_join`.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JoinRequest {
+    /// The project without a folder here: its name or id. Default: the only one that may be the caller's.
+    #[serde(default)]
+    pub group: Option<GroupName>,
+    /// Count the memories without moving them.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// Do not join it, and offer it no more.
+    #[serde(default)]
+    pub decline: bool,
+}
+
 /// Arguments of `groups_alias`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -111,7 +133,7 @@ pub struct AliasRequest {
     pub remove: bool,
 }
 
-/// Reply of `groups_rename`, `groups_merge` and `groups_alias`.
+/// Reply of `groups_rename`, `groups_merge`, `groups_join` and `groups_alias`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupChangedReply {
     /// The group after the change.
@@ -119,6 +141,9 @@ pub struct GroupChangedReply {
     /// Number of memories that were moved into it, or would be with `dry_run`.
     #[serde(default)]
     pub moved: usize,
+    /// Display name of the project that was joined; only in the reply of `groups_join`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// Number of the journal entry, for `loci undo`; absent if nothing was changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub act: Option<i64>,

@@ -184,6 +184,8 @@ requests! {
     "groups_rename" => GroupsRename(groups::RenameRequest), people;
     /// Merges one group into another.
     "groups_merge" => GroupsMerge(groups::MergeRequest), people;
+    /// Joins a group without a folder here to that of the caller.
+    "groups_join" => GroupsJoin(groups::JoinRequest), people;
     /// Adds or removes another name of a group.
     "groups_alias" => GroupsAlias(groups::AliasRequest), people;
     /// Switches a group off or on.

@@ -203,11 +203,13 @@ mod the_example_is_parsed_and_serialised_for {
     #[test]
     fn groups() {
         let examples = examples(include_str!("groups.rs"));
-        let [list, listed, rename, renamed, merge, merged, alias, aliased, switch, switched] =
-            examples.as_slice()
-        else {
-            panic!("ten examples")
+        let [list, listed, rename, renamed, merge, merged, rest @ ..] = examples.as_slice() else {
+            panic!("twelve examples")
         };
+        let [join, joined, alias, aliased, switch, switched] = rest else {
+            panic!("twelve examples")
+        };
+        assert_request::<groups::JoinRequest>(join);
         assert_request::<groups::SwitchRequest>(switch);
         assert_reply::<groups::GroupSwitchedReply>(switched);
         assert_request::<groups::GroupsRequest>(list);
@@ -215,7 +217,7 @@ mod the_example_is_parsed_and_serialised_for {
         assert_request::<groups::RenameRequest>(rename);
         assert_request::<groups::MergeRequest>(merge);
         assert_request::<groups::AliasRequest>(alias);
-        for reply in [renamed, merged, aliased] {
+        for reply in [renamed, merged, joined, aliased] {
             assert_reply::<groups::GroupChangedReply>(reply);
         }
     }

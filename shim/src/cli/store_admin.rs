@@ -155,6 +155,20 @@ pub enum Groups {
         #[arg(long)]
         json: bool,
     },
+    /// Join a project that has no folder on this machine to that of this folder, after an import or a move. Can be undone.
+    #[command(
+        after_help = "Example: in the folder, after importing from another machine\n  loci groups join"
+    )]
+    Join {
+        /// Project: display name or id. Default: the only one that may be this one.
+        group: Option<String>,
+        /// Do not ask for confirmation.
+        #[arg(long, short)]
+        yes: bool,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Switch loci off in a project: its sessions neither read nor write.
     #[command(after_help = "Example: in the project of this folder\n  loci groups off")]
     Off(Switch),

@@ -1,4 +1,4 @@
-//! `loci groups`: lists, renames, merges and aliases projects (`group` is the wire name of a project).
+//! `loci groups`: lists, renames, merges, joins and aliases projects (`group` is the wire name of a project).
 
 use crate::cli::store_admin::{Groups, Switch};
 use crate::client::call::VerbClient;
@@ -8,6 +8,7 @@ use loci_proto::requests::groups::{
     GroupChangedReply, GroupEntry, GroupSwitchedReply, GroupsReply,
 };
 use serde_json::{Value, json};
+use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
 /// Runs the command.
@@ -28,6 +29,9 @@ pub async fn run(command: Groups) -> Result<ExitCode, Problem> {
         }
         Groups::Merge { from, into, yes, json } => {
             merge(&client, &from, &into, Flags { yes, json }).await?;
+        }
+        Groups::Join { group, yes, json } => {
+            join(&client, group.as_deref(), Flags { yes, json }).await?;
         }
         Groups::Off(args) => switch(&client, args, true).await?,
         Groups::On(args) => switch(&client, args, false).await?,
@@ -114,6 +118,34 @@ async fn merge(client: &VerbClient, from: &str, into: &str, flags: Flags) -> Res
     print_change(reply, |reply| {
         let moved = counted(reply.moved, "memory", "memories");
         format!("Moved {moved} to {}; {from} now refers to it", reply.group.name)
+    })
+}
+
+/// Joins a project without a folder here to that of this folder. Who says no is not asked again.
+async fn join(client: &VerbClient, group: Option<&str>, flags: Flags) -> Result<(), Problem> {
+    let request = |dry_run: bool, decline: bool| json!({"group": group, "dry_run": dry_run, "decline": decline});
+    if !flags.yes {
+        let planned: GroupChangedReply = client.call("groups_join", &request(true, false)).await?;
+        let question = format!(
+            "Join {} of {} to {}, the project of this folder?",
+            counted(planned.moved, "memory", "memories"),
+            escape_line(planned.from.as_deref().unwrap_or_default()),
+            escape_line(&planned.group.name)
+        );
+        if let Err(refused) = confirm(&question, Consent::Ask) {
+            if io::stdin().is_terminal() {
+                client.call_raw("groups_join", &request(false, true)).await?;
+                return Err(
+                    refused.hint("It is not offered any more; loci groups join still joins it")
+                );
+            }
+            return Err(refused);
+        }
+    }
+    let reply = send_change(client, "groups_join", request(false, false), flags.json).await?;
+    print_change(reply, |reply| {
+        let (moved, from) = (counted(reply.moved, "memory", "memories"), reply.from.as_deref());
+        format!("Joined {moved} of {} to {}", from.unwrap_or_default(), reply.group.name)
     })
 }
 

@@ -72,6 +72,7 @@ pub fn screen(policy: &Policy, request: &mut Request) -> Result<Vec<String>, Fai
         | Request::Cleanup(_)
         | Request::Groups(_)
         | Request::GroupsMerge(_)
+        | Request::GroupsJoin(_)
         | Request::GroupsAlias(_)
         | Request::GroupsSwitch(_)
         | Request::Incognito(_)

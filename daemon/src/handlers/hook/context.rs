@@ -48,6 +48,7 @@ impl Event<'_> {
         if answer.brief {
             answer.reply.reason = format!("brief at {source}");
         }
+        self.add_offer(&mut answer).await;
         if !self.request.client.gives_instructions()
             && !std::mem::replace(&mut self.session.lock().instructed, true)
         {
@@ -73,6 +74,7 @@ impl Event<'_> {
         if wants_brief {
             let brief = self.brief().await?;
             self.deliver_brief(&mut answer, brief);
+            self.add_offer(&mut answer).await;
         }
         let brief_is_given = answer.brief;
         let reason = if queries.is_empty() {
@@ -173,6 +175,16 @@ impl Event<'_> {
         self.note_shown(&brief);
         answer.add(brief);
         answer.brief = true;
+    }
+
+    /// Adds which project without a folder here the user may join to this one.
+    async fn add_offer(&self, answer: &mut Answer) {
+        if self.request.group.is_none()
+            && let Some(offer) = self.service.offer(self.caller.session).await
+        {
+            let text = format!("{}\n", offer.for_agent());
+            answer.add(Injection { text, ..Injection::default() });
+        }
     }
 
     /// Delivers the memories that belong to the questions of a prompt; returns the reason of the outcome.

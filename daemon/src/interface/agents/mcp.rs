@@ -4,6 +4,7 @@
 //! `isError`; only protocol faults are JSON-RPC errors. Not here: prompts and resources, lines (`transport`).
 
 use crate::handlers;
+use crate::interface::agents::recognised::Recognised;
 use crate::interface::agents::session::Session;
 use crate::interface::agents::{prompts, resources, short_ids};
 use crate::interface::http::sessions::{HttpCaller, HttpSessions};
@@ -119,8 +120,11 @@ impl McpHandler {
     fn with_notice(&self, session: &Session, mut reply: Value) -> Value {
         let Value::Object(fields) = &mut reply else { return reply };
         let warning = self.service.health.unseen(&session.seen_warnings);
-        let notices: Vec<String> =
-            session.followed().take_news().into_iter().chain(warning).collect();
+        let present = session.followed().session();
+        let recognised = present.as_deref().unwrap_or(session).recognised.get();
+        let suggestion = recognised.and_then(Recognised::take_suggestion);
+        let news = session.followed().take_news();
+        let notices: Vec<String> = news.into_iter().chain(suggestion).chain(warning).collect();
         if !notices.is_empty() {
             fields.insert("notice".to_owned(), Value::String(notices.join(" ")));
         }

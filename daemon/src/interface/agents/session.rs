@@ -162,6 +162,12 @@ impl Session {
         !matches!(self.hello.group, GroupHint::Folder(_)) || self.group != self.hinted
     }
 
+    /// Returns whether the session works outside any project, in the default one.
+    #[must_use]
+    pub fn is_outside_projects(&self) -> bool {
+        self.hello.group == GroupHint::Default
+    }
+
     /// Waits until the session may run another call; the call ends when the permit is dropped.
     pub async fn call_permit(&self) -> Option<SemaphorePermit<'_>> {
         // The semaphore is never closed, so this never returns `None`.

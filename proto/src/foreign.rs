@@ -124,6 +124,9 @@ pub struct LocalProject {
     /// It has a `.loci.toml`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub opted_in: bool,
+    /// It keeps its memories to itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub isolated: bool,
 }
 
 /// Where a finding was learned: it is stored as a candidate, under an id that is the same in every reading.
@@ -223,9 +226,6 @@ pub struct ForeignMemory {
     /// Relations to other entities, by [`ForeignMemory::own_id`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relations: Vec<ForeignRelation>,
-    /// Why it looks suspicious: the flags that a store would give it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub flags: Vec<String>,
     /// The text.
     pub content: String,
 }
@@ -306,8 +306,8 @@ pub enum ForeignProject {
     RepositoryOf(String),
     /// A name that the program gave it.
     Named(String),
-    /// Which of several it is, or where it is, is not known: [`Reading::notices`] says it.
-    Unsure,
+    /// One of several folders, or one that is not here; [`Reading::notices`] says it.
+    Unsure(Vec<String>),
 }
 
 /// A relation of two entities.

@@ -41,12 +41,12 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
         let inner = folder.join("memory");
         let folder = if inner.is_dir() { inner } else { folder };
         let project = project_of(&folder);
-        if let Found::Unsure(reason) = &project {
+        if let Found::Unsure(reason, _) = &project {
             collector.notice(reason.clone());
         }
         let project = match project {
             Found::Folder(path) => Some(self::folder(&path)),
-            Found::Unsure(_) => Some(ForeignProject::Unsure),
+            Found::Unsure(_, folders) => Some(ForeignProject::Unsure(folders)),
             Found::None => None,
         };
         for path in collector.markdown_files(&folder)? {
@@ -75,8 +75,8 @@ fn read_file(collector: &mut Collector<'_>, file: &TextFile, project: Option<For
 /// The project of a memory folder.
 enum Found {
     Folder(PathBuf),
-    /// Why it is not sure.
-    Unsure(String),
+    /// Why it is not sure, and which folders it may be.
+    Unsure(String, Vec<String>),
     /// The folder is none of a project.
     None,
 }
@@ -96,11 +96,15 @@ fn project_of(memory: &Path) -> Found {
     }
     match &folders[..] {
         [folder] => Found::Folder(folder.clone()),
-        [] => Found::Unsure(format!("project not sure: no folder was found for {name}")),
+        [] => {
+            let reason = format!("project not sure: no folder was found for {name}");
+            Found::Unsure(reason, Vec::new())
+        }
         folders => {
             let folders: Vec<String> =
                 folders.iter().map(|folder| folder.display().to_string()).collect();
-            Found::Unsure(format!("project not sure: {name} may be {}", folders.join(" or ")))
+            let reason = format!("project not sure: {name} may be {}", folders.join(" or "));
+            Found::Unsure(reason, folders)
         }
     }
 }

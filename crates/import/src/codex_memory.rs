@@ -53,7 +53,7 @@ fn task_groups(collector: &mut Collector<'_>, file: &TextFile) {
             && memory_files::folder_of(cwd).is_none()
         {
             collector.notice(format!("project not sure: {} says cwd={cwd}", file.name));
-            unsure = Some(ForeignProject::Unsure);
+            unsure = Some(ForeignProject::Unsure(Vec::new()));
         }
     }
     for note in found.notes {

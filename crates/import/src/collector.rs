@@ -302,7 +302,6 @@ pub(crate) fn memory_of(file: &TextFile, project: Option<ForeignProject>) -> For
         confidence: None,
         metadata: Map::new(),
         relations: Vec::new(),
-        flags: Vec::new(),
         content: String::new(),
     }
 }

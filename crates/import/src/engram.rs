@@ -151,7 +151,6 @@ fn observation(
         confidence: None,
         metadata,
         relations: Vec::new(),
-        flags: Vec::new(),
         content,
     };
     collector.add_from(memory, place);

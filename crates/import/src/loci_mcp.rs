@@ -98,7 +98,6 @@ fn memory(collector: &mut Collector<'_>, name: &str, row: &Fields, relations: &[
             .and_then(|confidence| Confidence::new(confidence).ok()),
         metadata: rows::object(row, "metadata"),
         relations: related.collect(),
-        flags: Vec::new(),
         content: rows::text(row, "content").unwrap_or_default().to_owned(),
         learned: None,
         own_id: Some(id),

@@ -87,7 +87,6 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
             confidence: None,
             metadata,
             relations: Vec::new(),
-            flags: Vec::new(),
             content: rows::text(&row, "content").unwrap_or_default().to_owned(),
         });
     }

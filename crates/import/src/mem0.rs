@@ -155,7 +155,6 @@ fn memory(path: &str, item: &Fields, own_id: Option<String>) -> ForeignMemory {
         confidence: None,
         metadata,
         relations: Vec::new(),
-        flags: Vec::new(),
         content: texts.next().unwrap_or_default().to_owned(),
     }
 }

@@ -7,16 +7,21 @@ use std::path::Path;
 
 /// Returns the projects of memories that have a folder here.
 pub(crate) fn on_this_machine(memories: &[ForeignMemory]) -> Vec<LocalProject> {
-    let projects: BTreeSet<&ForeignProject> =
-        memories.iter().filter_map(|memory| memory.project.as_ref()).collect();
-    projects.into_iter().filter_map(local).collect()
+    let mut projects: BTreeSet<ForeignProject> = BTreeSet::new();
+    for project in memories.iter().filter_map(|memory| memory.project.as_ref()) {
+        if let ForeignProject::Unsure(folders) = project {
+            projects.extend(folders.iter().cloned().map(ForeignProject::Folder));
+        }
+        projects.insert(project.clone());
+    }
+    projects.iter().filter_map(local).collect()
 }
 
 fn local(project: &ForeignProject) -> Option<LocalProject> {
     let (folder, needs_repository) = match project {
         ForeignProject::Folder(folder) => (folder, false),
         ForeignProject::RepositoryOf(folder) => (folder, true),
-        ForeignProject::Named(_) | ForeignProject::Unsure => return None,
+        ForeignProject::Named(_) | ForeignProject::Unsure(_) => return None,
     };
     let path = Path::new(folder);
     if !needs_repository && !path.is_dir() {
@@ -27,6 +32,11 @@ fn local(project: &ForeignProject) -> Option<LocalProject> {
     if needs_repository && found.checkout.is_none() && !found.has_file {
         return None;
     }
-    let (off, opted_in) = (found.off, found.has_file);
-    Some(LocalProject { project: project.clone(), hint: found.hint, off, opted_in })
+    Some(LocalProject {
+        project: project.clone(),
+        hint: found.hint,
+        off: found.off,
+        opted_in: found.has_file,
+        isolated: found.isolated == Some(true),
+    })
 }

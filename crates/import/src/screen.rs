@@ -1,6 +1,5 @@
-//! Applies the rules for secrets to a reading and sets flags, so that its preview shows what would be refused or held back.
+//! Applies the rules for secrets to a reading, so that its preview shows what would be refused.
 
-use loci_base::flags;
 use loci_base::privacy::Policy;
 use loci_base::privacy::request::Texts;
 use loci_proto::foreign::{Reading, SkippedText};
@@ -14,10 +13,7 @@ pub(crate) fn apply(policy: &Policy, reading: &mut Reading) {
             .content("text", &mut memory.content)
             .and_then(|()| texts.text("place", &mut memory.place))
             .and_then(|()| texts.metadata(&mut memory.metadata));
-        let Err(failure) = screened else {
-            memory.flags = flags::of_outside(&memory.content, &memory.metadata).names();
-            return true;
-        };
+        let Err(failure) = screened else { return true };
         // A heading may hold the secret.
         let place = policy.redact(&memory.place);
         let field = failure.field.clone().unwrap_or_default();

@@ -20,6 +20,17 @@ impl Default for ComparisonBudget {
 }
 
 impl ComparisonBudget {
+    /// For an import, which a person waits for: about half a second.
+    #[must_use]
+    pub fn of_import() -> Self {
+        Self(400_000_000)
+    }
+
+    /// Returns whether nothing more is compared.
+    pub(crate) fn is_spent(self) -> bool {
+        self.0 == 0
+    }
+
     fn take(&mut self, words: usize) -> bool {
         let left = self.0.checked_sub(words as u64);
         self.0 = left.unwrap_or(0);

@@ -33,6 +33,8 @@ use serde_json::json;
 /// Those of further memories are read again from the database.
 const MAX_ENCODINGS_IN_MEMORY: usize = 16_384;
 
+/// How far the clock of another machine may be ahead: a day, in milliseconds.
+const CLOCK_SKEW: i64 = 24 * 60 * 60 * 1000;
 /// The status of a forgotten memory.
 const FORGOTTEN: &str = "forgotten";
 /// Why a memory is forgotten that a dump says was erased.
@@ -110,7 +112,7 @@ impl Importer<'_, '_> {
         self.reply.added += 1;
         let is_import = line.trust.as_deref() == Some(Trust::Import.as_str());
         let is_candidate = line.status == Status::Candidate.as_str();
-        self.added_unconfirmed += usize::from(is_import && !is_candidate);
+        self.added_unconfirmed += usize::from(is_import && !is_candidate && line.flags.is_empty());
         self.note(&line, None, None);
         self.record_memory(seq, &line, "added")
     }
@@ -131,6 +133,15 @@ impl Importer<'_, '_> {
     fn merge_memory(&mut self, seq: i64, line: &MemoryLine) -> Result<()> {
         // The line repairs a memory that is damaged here.
         let local = export_rows::memory_line(self.change.conn, seq)?;
+        let now = self.change.call.now.0;
+        let in_time;
+        let line = if self.mode.source == Source::File && line.status_at > now + CLOCK_SKEW {
+            // A status that nobody can have set yet is newer than none.
+            in_time = MemoryLine { status_at: 0, ..line.clone() };
+            &in_time
+        } else {
+            line
+        };
         let mut merged = local.as_ref().map_or_else(|| line.clone(), |local| merge(local, line));
         if self.mode.source == Source::OwnStore && line.has_trust() {
             merged.set_provenance_of(line);
@@ -396,9 +407,10 @@ impl Importer<'_, '_> {
             status_at: self.change.call.now.0.max(local.status_at + 1),
             superseded_by: None,
             forgotten_reason: Some(ERASED_ELSEWHERE.to_owned()),
-            ..local
+            ..local.clone()
         };
         import_rows::update(self.change.conn, &forgotten, &hash(&forgotten.content))?;
+        self.note(&forgotten, Some(&local), Some(&forgotten));
         self.reply.changed += 1;
         self.record_memory(seq, &forgotten, "changed")
     }

@@ -15,12 +15,13 @@ use crate::transaction::mentions;
 use crate::transfer::check::{CheckedFile, at_line, check_file};
 use crate::transfer::line_reader::{BoundedLineReader, NumberedLine, read_error};
 use crate::transfer::parse::parse;
+use crate::transfer::previewed::of_previewed;
 use crate::transfer::record::{LogLine, Record};
 use loci_proto::counted::counted;
 use loci_proto::error::Failure;
 use loci_proto::memory::{MemoryId, MemoryType, Origin};
 use loci_proto::requests::import::{
-    ImportPreview, ImportReply, ImportRequest, MAX_NAMED, PreviewedMemory, SkippedLine,
+    ImportReply, ImportRequest, MAX_NAMED, PreviewedMemory, SkippedLine,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{BufReader, Read, Seek};
@@ -285,9 +286,9 @@ impl<'a, 'b> Importer<'a, 'b> {
         let is_unusable = self.vector_set().is_none();
         let other_model = self.file.model.filter(|_| is_unusable);
         let mut reply = self.reply;
-        let memories = self.previewed;
-        reply.preview =
-            self.mode.preview.then(|| ImportPreview { memories, ..ImportPreview::default() });
+        if self.mode.preview {
+            reply.preview = Some(of_previewed(self.change.conn, self.previewed)?);
+        }
         let mut refused: Vec<MemoryId> = self.refused_ids.into_iter().collect();
         refused.sort();
         refused.truncate(MAX_NAMED);
@@ -296,7 +297,7 @@ impl<'a, 'b> Importer<'a, 'b> {
         let skipped = self
             .bad_lines
             .into_iter()
-            .take(MAX_NAMED)
+            .take(if self.mode.preview { usize::MAX } else { MAX_NAMED })
             .map(|(line, failure)| SkippedLine { line, reason: reason(&failure) });
         reply.skipped_lines = skipped.collect();
         if self.unusable_encodings > 0 {
@@ -323,6 +324,12 @@ impl<'a, 'b> Importer<'a, 'b> {
             reply.notes.push(format!(
                 "{} other names and folders of projects in the file were left out; a file of your own brings them with --mine",
                 self.aliases_left_out
+            ));
+        }
+        if reply.flagged > 0 {
+            reply.notes.push(format!(
+                "{} suspicious and held back: loci list --held",
+                counted(reply.flagged, "memory looks", "memories look")
             ));
         }
         if let Some(model) = other_model {

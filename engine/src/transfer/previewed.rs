@@ -1,8 +1,11 @@
 //! Says what becomes of one memory of an export, for a preview.
 
+use crate::db::groups;
+use crate::error::Result;
 use crate::transfer::import::Importer;
 use crate::transfer::record::MemoryLine;
-use loci_proto::requests::import::{ImportChange, PreviewedMemory};
+use loci_proto::requests::import::{ImportChange, ImportPreview, PreviewedMemory};
+use rusqlite::Connection;
 
 /// Characters of a text that are shown.
 const EXCERPT_CHARS: usize = 200;
@@ -29,9 +32,26 @@ impl Importer<'_, '_> {
     }
 }
 
+/// Returns the preview, with the names of the projects.
+pub(super) fn of_previewed(
+    conn: &Connection,
+    memories: Vec<PreviewedMemory>,
+) -> Result<ImportPreview> {
+    let mut preview = ImportPreview { memories, ..ImportPreview::default() };
+    for id in preview.memories.iter().filter_map(|memory| memory.group.clone()) {
+        if !preview.projects.contains_key(&id)
+            && let Some(name) = groups::name(conn, &id)?
+        {
+            preview.projects.insert(id, name);
+        }
+    }
+    Ok(preview)
+}
+
 fn of(line: &MemoryLine, change: ImportChange) -> PreviewedMemory {
     let text = Some(excerpt(&line.content));
-    PreviewedMemory { change, reason: None, text, before: None, group: None, standing: None }
+    let (group, flags) = (line.group.clone(), line.flags.clone());
+    PreviewedMemory { change, reason: None, text, before: None, group, standing: None, flags }
 }
 
 fn previewed(
@@ -52,11 +72,26 @@ fn previewed(
     if after.content != before.content {
         return PreviewedMemory { before: Some(excerpt(&before.content)), ..changed };
     }
-    let reason = if after.status == before.status {
-        "other fields".to_owned()
-    } else {
-        format!("{} -> {}", before.status, after.status)
-    };
+    let mut reasons = Vec::new();
+    if after.status != before.status {
+        reasons.push(format!("{} -> {}", before.status, after.status));
+    }
+    let differs = [
+        ("project", after.group != before.group),
+        ("scope", after.scope != before.scope),
+        ("type", after.kind != before.kind),
+        ("pinned", after.pinned != before.pinned),
+        ("confidence", after.confidence != before.confidence),
+        ("expiry", after.expires_at != before.expires_at),
+        ("metadata", after.metadata != before.metadata),
+        ("trust", after.trust != before.trust),
+    ];
+    let fields: Vec<&str> =
+        differs.iter().filter(|(_, differs)| *differs).map(|(name, _)| *name).collect();
+    if !fields.is_empty() {
+        reasons.push(format!("another {}", fields.join(", ")));
+    }
+    let reason = if reasons.is_empty() { "other fields".to_owned() } else { reasons.join("; ") };
     PreviewedMemory { reason: Some(reason), ..changed }
 }
 

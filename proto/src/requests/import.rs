@@ -109,12 +109,24 @@ pub struct PreviewedMemory {
     /// The beginning of its text until now, if that changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// The id of its project, if the lines are of another program.
+    /// The id of its project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
     /// How far it is trusted, if the lines are of another program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standing: Option<Standing>,
+    /// Why it looks suspicious, if it is new or changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<String>,
+}
+
+/// A memory that an earlier import stored from these files, and that is no longer there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MissingMemory {
+    /// Its id.
+    pub id: MemoryId,
+    /// Its text.
+    pub text: String,
 }
 
 /// What an import would do.
@@ -125,9 +137,12 @@ pub struct ImportPreview {
     /// The names of their projects, by id.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub projects: BTreeMap<String, String>,
-    /// Number of memories that an earlier import stored from these files, and that are no longer there.
-    #[serde(default)]
-    pub missing: usize,
+    /// The ids of projects that the import makes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub new_projects: Vec<String>,
+    /// What an earlier import stored from these files, and is no longer there: it stays.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<MissingMemory>,
 }
 
 /// A line that was skipped.

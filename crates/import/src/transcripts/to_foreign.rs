@@ -16,6 +16,7 @@ pub(super) fn projects(found: &[Found]) -> Vec<LocalProject> {
         project: project_of(folder),
         hint: hint.clone(),
         off: false,
+        isolated: false,
         opted_in: *opted_in,
     };
     projects.into_iter().map(local).collect()
@@ -53,7 +54,6 @@ pub(super) fn memory(found: &Found) -> ForeignMemory {
         confidence: None,
         metadata: found.metadata(),
         relations: Vec::new(),
-        flags: Vec::new(),
         content: found.finding.text(),
     }
 }

@@ -18,6 +18,7 @@ use http_body_util::channel::{Channel, Sender};
 use loci_engine::Writer;
 use loci_engine::backups::manifest::Reason;
 use loci_engine::transaction::change::CallContext;
+use loci_engine::transfer::ForeignContext;
 use loci_proto::admin::{FailedExport, VerbCall};
 use loci_proto::error::{Code, Failure};
 use loci_proto::limits;
@@ -185,13 +186,19 @@ async fn run_import(admin: &AdminContext, body: &mut Body) -> Result<ImportReply
     if !is_preview {
         service.back_up_before(Reason::Import).await;
     }
-    let session = service.resolved(&session).await.unwrap_or(session);
-    let caller = Caller { session: &session, key: None };
-    let needs_file = service.config.serves_opted_in_only();
+    if request.foreign.is_some() {
+        service.recognise(&session).await;
+    }
+    let entered = service.resolved(&session).await;
+    let caller = Caller { session: entered.as_ref().unwrap_or(&session), key: None };
+    let context = ForeignContext {
+        needs_file: service.config.serves_opted_in_only(),
+        hinted: session.hinted_group().id.clone(),
+    };
     let import = move |writer: &mut Writer, call: &CallContext| {
         let mut file = file;
         if request.foreign.is_some() {
-            writer.import_foreign(call, &request, needs_file, &mut BufReader::new(file))
+            writer.import_foreign(call, &request, &context, &mut BufReader::new(file))
         } else {
             writer.import(call, &request, &mut file)
         }
@@ -199,6 +206,7 @@ async fn run_import(admin: &AdminContext, body: &mut Body) -> Result<ImportReply
     let reply = service.write(caller, import).await?;
     if !is_preview {
         service.set_vectors_missing(true);
+        service.record_folder(&session).await;
     }
     Ok(report.complete(reply))
 }

@@ -5,10 +5,13 @@
 
 use crate::db::{groups, import_rows};
 use crate::error::Result;
+use crate::model::actor::Viewer;
 use crate::model::switch_set::SwitchSet;
+use crate::model::visibility::Isolation;
+use crate::operations::named_project::named_group;
 use crate::transaction::change::Change;
+use crate::transfer::foreign::ForeignContext;
 use crate::transfer::foreign::source::Source;
-use loci_proto::error::Failure;
 use loci_proto::foreign::{ForeignMemory, ForeignProject, LocalProject};
 use loci_proto::group::{Group, GroupHint, GroupName, clean_name};
 use rusqlite::Connection;
@@ -28,6 +31,9 @@ pub(super) struct Placed {
 /// Finds projects, each once.
 pub(super) struct Projects<'a> {
     conn: &'a Connection,
+    /// The project that the hello of the session makes, and the one that it is now.
+    own: (String, Group),
+    isolation: Isolation,
     switches: SwitchSet,
     local: HashMap<ForeignProject, LocalProject>,
     needs_file: bool,
@@ -47,14 +53,16 @@ impl<'a> Projects<'a> {
         change: &Change<'a>,
         forced: Option<&GroupName>,
         source: &Source,
-        needs_file: bool,
+        context: &ForeignContext,
     ) -> Result<Self> {
         let own = &change.call.actor.group;
         let mut projects = Self {
             conn: change.conn,
+            own: (context.hinted.clone(), own.clone()),
+            isolation: change.shared.isolation(),
             switches: change.shared.switches.read().clone(),
             local: source.projects.clone(),
-            needs_file,
+            needs_file: context.needs_file,
             forced: None,
             default: Placed { id: own.id.clone(), is_off: false },
             outside: change.shared.isolation().outside().to_owned(),
@@ -62,11 +70,13 @@ impl<'a> Projects<'a> {
             names: BTreeMap::new(),
         };
         projects.default = projects.placed(own.clone(), None)?;
-        if let Some(name) = forced {
-            let group = match projects.named(name)? {
-                Some(group) => group,
-                None => groups::new_named(name)?,
-            };
+        if forced.is_some() {
+            let group = named_group(
+                change.conn,
+                &projects.isolation,
+                Viewer::from(&change.call.actor),
+                forced,
+            )?;
             projects.forced = Some(projects.placed(group, None)?);
         }
         Ok(projects)
@@ -109,12 +119,13 @@ impl<'a> Projects<'a> {
         }
         let group = match project {
             ForeignProject::RepositoryOf(_) => return Ok(None),
-            ForeignProject::Unsure => {
-                Group { id: UNASSIGNED.to_owned(), name: UNASSIGNED.to_owned() }
-            }
+            ForeignProject::Unsure(folders) => return self.unassigned(folders).map(Some),
             ForeignProject::Named(name) => {
-                let known = name.parse().ok().map(|name| self.named(&name)).transpose()?;
-                known.flatten().unwrap_or_else(|| {
+                let known = match name.parse() {
+                    Ok(name) => groups::find(self.conn, &name)?.or(self.only_named(&name)?),
+                    Err(_) => None,
+                };
+                known.unwrap_or_else(|| {
                     let name = clean_name(name).into_owned();
                     Group { id: name.clone(), name }
                 })
@@ -134,6 +145,9 @@ impl<'a> Projects<'a> {
 
     /// Returns the stored project that goes on as a group, or the group as a new one.
     fn placed(&mut self, group: Group, local: Option<&LocalProject>) -> Result<Placed> {
+        // The folder of the session may have been moved.
+        let (hinted, own) = &self.own;
+        let group = if group.id == *hinted { own.clone() } else { group };
         let stored = import_rows::group(self.conn, &group.id)?;
         let id = stored.unwrap_or_else(|| group.id.clone());
         let name = groups::name(self.conn, &id)?.unwrap_or(group.name);
@@ -145,21 +159,40 @@ impl<'a> Projects<'a> {
         Ok(Placed { id, is_off })
     }
 
-    /// Returns the stored project with an id or alias, or the only one with a name.
-    fn named(&self, name: &GroupName) -> Result<Option<Group>> {
-        if let Some(group) = groups::find(self.conn, name)? {
-            return Ok(Some(group));
-        }
+    /// Returns the project with a name, if only one has it.
+    fn only_named(&self, name: &GroupName) -> Result<Option<Group>> {
         let mut named = groups::names(self.conn)?;
         named.retain(|group| group.name == name.as_str());
-        match named.len() {
-            0 | 1 => Ok(named.pop()),
-            count => {
-                let message = format!("is the name of {count} projects");
-                Err(Failure::invalid("group", message)
-                    .hint("Use the id of one: loci groups list")
-                    .into())
-            }
+        Ok(if named.len() == 1 { named.pop() } else { None })
+    }
+
+    /// Returns the project of what may belong to several folders. If loci is off in one of them, or one keeps its memories to itself, it is
+    /// off.
+    fn unassigned(&mut self, folders: &[String]) -> Result<Placed> {
+        let mut is_off = false;
+        for folder in folders {
+            let project = ForeignProject::Folder(folder.clone());
+            let is_isolated = self.local.get(&project).is_some_and(|local| local.isolated);
+            let placed = self.find(&project)?;
+            is_off |= is_isolated
+                || placed
+                    .is_some_and(|placed| placed.is_off || self.isolation.is_isolated(&placed.id));
         }
+        let group = Group { id: UNASSIGNED.to_owned(), name: UNASSIGNED.to_owned() };
+        Ok(Placed { is_off, ..self.placed(group, None)? })
+    }
+
+    /// Returns whether the store has no such project.
+    pub fn is_new(&self, id: &str) -> Result<bool> {
+        Ok(import_rows::group(self.conn, id)?.is_none())
+    }
+
+    /// Keeps the name of a stored project.
+    pub fn name_stored(&mut self, id: &str) -> Result<()> {
+        if !self.names.contains_key(id) {
+            let name = groups::name(self.conn, id)?.unwrap_or_else(|| id.to_owned());
+            self.names.insert(id.to_owned(), name);
+        }
+        Ok(())
     }
 }

@@ -3,24 +3,27 @@
 //! A memory with an id of its program is found again by it. A statement of a Markdown file is found by its text, otherwise as the most
 //! similar one under the same heading. What is no longer in the file stays.
 
-use crate::bridge::{ComparisonBudget, rewordings};
 use crate::error::Result;
+use crate::flags;
+use crate::transfer::foreign::matching::{Matches, match_all};
 use crate::transfer::foreign::projects::{Placed, Projects, UNASSIGNED};
 use crate::transfer::foreign::source::Source;
 use crate::transfer::foreign::stored::{Earlier, Statements, Stored};
 use crate::transfer::record::MemoryLine;
 use loci_proto::foreign::{
-    ForeignMemory, ImportOrigin, Learned, Source as From, text_hash, without_place,
+    ForeignMemory, IMPORTED, ImportOrigin, Learned, Source as From, text_hash, without_place,
 };
 use loci_proto::memory::MemoryId;
-use loci_proto::requests::import::{ImportChange, ImportPreview, PreviewedMemory, Standing};
+use loci_proto::requests::import::{
+    ImportChange, ImportPreview, MissingMemory, PreviewedMemory, Standing,
+};
+use serde_json::json;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// The paths by which a statement is found again, one after the other: the folder may have another name now, and earlier versions
-/// recorded only the whole path.
-const PATHS: [fn(&ImportOrigin) -> &str; 2] =
-    [ImportOrigin::whole_path, ImportOrigin::path_in_root];
+/// Why a text is left out that may be a new wording.
+const TOO_MANY: &str =
+    "too many texts of this place have changed to compare them at once; import again for the rest";
 /// Maximum number of memories with the same origin.
 const MAX_EQUAL: u32 = 10_000;
 
@@ -47,6 +50,8 @@ pub(super) struct Planned {
     /// The id of its project.
     pub group: String,
     pub standing: Standing,
+    /// Why it looks suspicious.
+    pub flags: Vec<String>,
     pub change: Change,
 }
 
@@ -55,8 +60,8 @@ pub(super) struct Planned {
 pub(super) struct Plan {
     /// The memories in their order; `None` for a line that was refused.
     pub planned: Vec<Option<Planned>>,
-    /// Number of memories that an earlier import stored from these files, and that are no longer there.
-    missing: usize,
+    /// What an earlier import stored from these files, and is no longer there.
+    missing: Vec<MissingMemory>,
 }
 
 impl Plan {
@@ -72,24 +77,40 @@ impl Plan {
         let Source { memories, .. } = source;
         let origins: Vec<Option<ImportOrigin>> =
             memories.iter().map(|memory| origin(from, memory.as_ref()?)).collect();
-        let matches = match_all(&origins, &memories, &earlier);
+        let Matches { found: matches, undecided } = match_all(&origins, &memories, &earlier);
         let found: HashSet<&MemoryId> = matches.iter().flatten().map(|old| &old.line.id).collect();
         let is_missing = |old: &&&Earlier| old.is_active() && !found.contains(&old.line.id);
-        let missing = earlier.iter().filter(is_missing).count();
+        let missing = earlier
+            .iter()
+            .filter(is_missing)
+            .map(|old| MissingMemory { id: old.line.id.clone(), text: old.line.content.clone() });
+        let missing = missing.collect();
         let mut decider = Decider { stored, given: HashSet::new(), read: Read::default() };
         let mut planned = Vec::with_capacity(memories.len());
-        for ((memory, origin), old) in memories.into_iter().zip(origins).zip(matches) {
+        let read = memories.into_iter().zip(origins).zip(matches);
+        for (at, ((memory, origin), old)) in read.enumerate() {
             let Some(memory) = memory else {
                 planned.push(None);
                 continue;
             };
             let (placed, is_sure) = projects.of(&memory)?;
-            let standing = standing(&memory, is_sure, is_asked);
-            let (id, change) =
-                decider.decide((&memory, origin.as_ref()), old, &placed, standing)?;
-            let group = placed.id;
+            let flags = flags(&memory, origin.as_ref());
+            let standing = standing(&memory, &flags, (is_sure, is_asked));
+            let (id, change) = if undecided.contains(&at) {
+                (MemoryId::from(uuid::Uuid::nil()), Change::LeftOut(TOO_MANY.into()))
+            } else {
+                decider.decide(
+                    (&memory, origin.as_ref()),
+                    old,
+                    &placed,
+                    (standing, projects.is_forced()),
+                )?
+            };
+            // What is stored stays in its project, unless that is to be named still.
+            let of_old = old.and_then(|old| old.line.group.clone());
+            let group = of_old.filter(|of_old| of_old != UNASSIGNED).unwrap_or(placed.id);
             decider.read.add(&group, &memory, &change);
-            planned.push(Some(Planned { id, memory, origin, group, standing, change }));
+            planned.push(Some(Planned { id, memory, origin, group, standing, flags, change }));
         }
         Ok(Self { planned, missing })
     }
@@ -115,16 +136,29 @@ impl Plan {
         Some(if place.is_empty() { path.clone() } else { format!("{path}, {place}") })
     }
 
+    /// Notes that the import refuses a memory.
+    pub fn leave_out(&mut self, at: usize, reason: &str) {
+        if let Some(planned) = &mut self.planned[at] {
+            planned.change = Change::LeftOut(reason.to_owned().into());
+        }
+    }
+
     /// Returns what it does, without the texts, which the caller has.
-    pub fn preview(&self, projects: &Projects<'_>) -> ImportPreview {
+    pub fn preview(&self, projects: &mut Projects<'_>) -> Result<ImportPreview> {
         let memories = self.planned.iter().map(|planned| planned.as_ref().map_or_else(refused, of));
         let memories: Vec<PreviewedMemory> = memories.collect();
-        let used: HashSet<&String> =
+        let mut preview =
+            ImportPreview { missing: self.missing.clone(), ..ImportPreview::default() };
+        let used: BTreeSet<&String> =
             memories.iter().filter_map(|memory| memory.group.as_ref()).collect();
-        let names = projects.names.iter().filter(|(id, _)| used.contains(id));
-        let projects: BTreeMap<String, String> =
-            names.map(|(id, name)| (id.clone(), name.clone())).collect();
-        ImportPreview { memories, projects, missing: self.missing }
+        for id in used {
+            projects.name_stored(id)?;
+            preview.projects.extend(projects.names.get(id).map(|name| (id.clone(), name.clone())));
+            if projects.is_new(id)? {
+                preview.new_projects.push(id.clone());
+            }
+        }
+        Ok(ImportPreview { memories, ..preview })
     }
 }
 
@@ -136,12 +170,14 @@ fn of(planned: &Planned) -> PreviewedMemory {
         Change::LeftOut(reason) => (ImportChange::LeftOut, Some(reason.to_string())),
     };
     let (group, standing) = (Some(planned.group.clone()), Some(planned.standing));
-    PreviewedMemory { change, reason, text: None, before: None, group, standing }
+    let flags = planned.flags.clone();
+    PreviewedMemory { change, reason, text: None, before: None, group, standing, flags }
 }
 
 fn refused() -> PreviewedMemory {
     let (change, reason) = (ImportChange::LeftOut, Some("cannot be imported".to_owned()));
-    PreviewedMemory { change, reason, text: None, before: None, group: None, standing: None }
+    let (group, standing, flags) = (None, None, Vec::new());
+    PreviewedMemory { change, reason, text: None, before: None, group, standing, flags }
 }
 
 /// Returns the memories that an earlier import stored from these files.
@@ -176,10 +212,23 @@ fn origin(from: From, memory: &ForeignMemory) -> Option<ImportOrigin> {
     })
 }
 
-fn standing(memory: &ForeignMemory, is_sure: bool, is_asked: bool) -> Standing {
+/// Returns the flags that a memory gets when it is stored.
+fn flags(memory: &ForeignMemory, origin: Option<&ImportOrigin>) -> Vec<String> {
+    let mut metadata = memory.metadata.clone();
+    metadata.extend(origin.map(|origin| (IMPORTED.to_owned(), json!(origin))));
+    // The person's own file is nothing from outside.
+    let of = if memory.by_person { flags::of_memory } else { flags::of_outside };
+    of(&memory.content, &metadata).names()
+}
+
+fn standing(
+    memory: &ForeignMemory,
+    flags: &[String],
+    (is_sure, is_asked): (bool, bool),
+) -> Standing {
     match memory.by_person {
         _ if memory.learned.is_some() => Standing::Candidate,
-        _ if !memory.flags.is_empty() => Standing::Suspicious,
+        _ if !flags.is_empty() => Standing::Suspicious,
         true => Standing::Own,
         false if !is_sure => Standing::OfNoProject,
         false if is_asked => Standing::Confirmed,
@@ -201,7 +250,7 @@ impl Decider<'_, '_> {
         (memory, origin): (&ForeignMemory, Option<&ImportOrigin>),
         old: Option<&Earlier>,
         placed: &Placed,
-        standing: Standing,
+        (standing, is_forced): (Standing, bool),
     ) -> Result<(MemoryId, Change)> {
         let left_out = |id, reason: &'static str| Ok((id, Change::LeftOut(reason.into())));
         let (Some(origin), None) = (origin, &memory.learned) else {
@@ -214,7 +263,9 @@ impl Decider<'_, '_> {
             _ if placed.is_off => {
                 left_out(origin.memory_id(u32::MAX), "loci is off in its project")
             }
-            Some(old) => Ok((old.line.id.clone(), change_of(old, origin, placed, standing))),
+            Some(old) => {
+                Ok((old.line.id.clone(), change_of(old, origin, (placed, is_forced), standing)))
+            }
             None => match self.reason_against(&placed.id, memory)? {
                 Some(reason) => Ok((origin.memory_id(u32::MAX), Change::LeftOut(reason))),
                 None => self.next_id(origin),
@@ -299,95 +350,42 @@ impl Read {
     }
 }
 
-fn change_of(old: &Earlier, origin: &ImportOrigin, placed: &Placed, standing: Standing) -> Change {
-    let is_unassigned = old.line.group.as_deref() == Some(UNASSIGNED);
-    if old.origin.text == origin.text && !(is_unassigned && placed.id != UNASSIGNED) {
-        Change::Unchanged(None)
-    } else if !old.is_active() {
-        Change::LeftOut("its earlier text was forgotten or replaced here".into())
-    } else if !old.is_unedited() {
-        Change::LeftOut("was edited here".into())
-    } else if old.is_confirmed() && !standing.is_trusted() {
-        Change::LeftOut(
-            "has a new text or project, but was confirmed here; say yes at a terminal to take it"
-                .into(),
-        )
-    } else {
-        Change::Changed(Box::new(old.line.clone()))
-    }
-}
-
-/// Returns the earlier import of each memory.
-fn match_all<'a>(
-    origins: &[Option<ImportOrigin>],
-    memories: &[Option<ForeignMemory>],
-    earlier: &[&'a Earlier],
-) -> Vec<Option<&'a Earlier>> {
-    let mut unmatched: Vec<Option<&'a Earlier>> = earlier.iter().copied().map(Some).collect();
-    let mut matches: Vec<Option<&'a Earlier>> = vec![None; origins.len()];
-    for (path, key) in PATHS.into_iter().flat_map(|path| KEYS.map(|key| (path, key))) {
-        let mut by_key: HashMap<Key<'_>, Vec<usize>> = HashMap::new();
-        for (at, old) in earlier.iter().enumerate().rev() {
-            if unmatched[at].is_some() {
-                by_key.entry(key(&old.origin, path(&old.origin))).or_default().push(at);
-            }
+fn change_of(
+    old: &Earlier,
+    origin: &ImportOrigin,
+    (placed, is_forced): (&Placed, bool),
+    standing: Standing,
+) -> Change {
+    let group = old.line.group.as_deref().unwrap_or_default();
+    let is_named_now = group == UNASSIGNED && placed.id != UNASSIGNED;
+    let left_out = |reason: String| Change::LeftOut(reason.into());
+    match (old.origin.text == origin.text, old.is_active()) {
+        (true, true) if is_named_now => {}
+        (true, true) if is_forced && group != placed.id => {
+            let id = &old.line.id;
+            return left_out(format!("is in another project already; move it: loci move {id}"));
         }
-        for (found, origin) in matches.iter_mut().zip(origins) {
-            if let (None, Some(origin)) = (&found, origin) {
-                let old = by_key.get_mut(&key(origin, path(origin))).and_then(Vec::pop);
-                *found = old.and_then(|old| unmatched[old].take());
-            }
+        (true, true) => return Change::Unchanged(None),
+        (true, false) => return left_out(format!("was {} here", old.line.status)),
+        (false, false) => {
+            return left_out("its earlier text was forgotten or replaced here".to_owned());
         }
+        (false, true) if !old.is_unedited() => return left_out("was edited here".to_owned()),
+        (false, true) => {}
     }
-    match_rewordings(origins, memories, &mut unmatched, &mut matches);
-    matches
-}
-
-/// Matches statements with those that left the same place of the same file, by their common words.
-fn match_rewordings<'a>(
-    origins: &[Option<ImportOrigin>],
-    memories: &[Option<ForeignMemory>],
-    unmatched: &mut [Option<&'a Earlier>],
-    matches: &mut [Option<&'a Earlier>],
-) {
-    type At<'b> = HashMap<(&'b str, &'b str), (Vec<usize>, Vec<usize>)>;
-    let mut places: At<'_> = HashMap::new();
-    let lefts: Vec<Option<&Earlier>> = unmatched.to_vec();
-    for (at, old) in lefts.iter().enumerate() {
-        if let Some(old) = old.filter(|old| old.origin.id.is_none()) {
-            let place = (old.origin.path.as_str(), old.origin.place.as_str());
-            places.entry(place).or_default().1.push(at);
+    if !old.is_confirmed() || standing.is_trusted() {
+        return Change::Changed(Box::new(old.line.clone()));
+    }
+    left_out(match standing {
+        Standing::Suspicious => {
+            format!(
+                "was confirmed here, and looks suspicious now; take it with loci edit {}",
+                old.line.id
+            )
         }
-    }
-    for (at, origin) in origins.iter().enumerate() {
-        let origin = origin.as_ref().filter(|origin| matches[at].is_none() && origin.id.is_none());
-        let place = origin.map(|origin| (origin.path.as_str(), origin.place.as_str()));
-        if let Some(found) = place.and_then(|place| places.get_mut(&place)) {
-            found.0.push(at);
+        Standing::OfNoProject => {
+            "was confirmed here, and its project is not sure; name it with --group".to_owned()
         }
-    }
-    let mut budget = ComparisonBudget::default();
-    for (new, left) in places.values().filter(|(new, _)| !new.is_empty()) {
-        let text = |at: &usize| memories[*at].as_ref().map_or("", |memory| memory.content.as_str());
-        let new_texts: Vec<&str> = new.iter().map(text).collect();
-        let old_text = |at: &usize| lefts[*at].map_or("", |old| old.line.content.as_str());
-        let old_texts: Vec<&str> = left.iter().map(old_text).collect();
-        for (new_at, old_at) in rewordings(&new_texts, &old_texts, &mut budget) {
-            matches[new[new_at]] = unmatched[left[old_at]].take();
-        }
-    }
-}
-
-/// What a memory is found again by: the path, the id of its program, and its text.
-type Key<'a> = (&'a str, Option<&'a str>, &'a str);
-/// The keys, in the order in which they are tried. Two memories with one id are matched by their texts first, then by the id alone.
-const KEYS: [for<'a> fn(&'a ImportOrigin, &'a str) -> Key<'a>; 2] = [key_with_text, key];
-
-fn key_with_text<'a>(origin: &'a ImportOrigin, path: &'a str) -> Key<'a> {
-    (path, origin.id.as_deref(), &origin.text)
-}
-
-fn key<'a>(origin: &'a ImportOrigin, path: &'a str) -> Key<'a> {
-    let text = if origin.id.is_some() { "" } else { origin.text.as_str() };
-    (path, origin.id.as_deref(), text)
+        _ => "has a new text, but was confirmed here; say yes at a terminal to take it".to_owned(),
+    })
 }

@@ -14,7 +14,8 @@ use loci_proto::requests::import::{ImportReply, ImportRequest};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
 use std::process::ExitCode;
 use tokio::sync::mpsc;
 
@@ -126,27 +127,38 @@ pub(super) struct Bytes {
     reader: Box<dyn Read + Send>,
     /// Size in bytes; `None` if unknown.
     size: Option<u64>,
-    /// The file, if it can be opened again.
-    path: Option<PathBuf>,
 }
 
 impl Bytes {
     /// Bytes in memory.
     pub fn in_memory(bytes: Vec<u8>) -> Self {
         let size = Some(bytes.len() as u64);
-        Self { reader: Box::new(io::Cursor::new(bytes)), size, path: None }
+        Self { reader: Box::new(io::Cursor::new(bytes)), size }
     }
 
-    /// Returns the same bytes twice. What can be opened only once is kept in memory.
+    /// Returns the same bytes twice. They are copied first: what is imported is what the person has seen.
     fn twice(mut self) -> Result<(Self, Self), Problem> {
-        if let Some(path) = self.path.clone() {
-            return Ok((self, open(&path)?));
-        }
-        let mut bytes = Vec::new();
-        self.reader
-            .read_to_end(&mut bytes)
-            .map_err(|error| Problem::new("Cannot read the input").because(&error))?;
-        Ok((Self::in_memory(bytes.clone()), Self::in_memory(bytes)))
+        let failed = |error: io::Error| Problem::new("Cannot copy the input").because(&error);
+        let mut copy = tempfile::tempfile().map_err(failed)?;
+        let size = Some(io::copy(&mut self.reader, &mut copy).map_err(failed)?);
+        let again = copy.try_clone().map_err(failed)?;
+        // Both handles have one position: each is read from the beginning, one after the other.
+        let of = |file: File| Self { reader: Box::new(FromStart { file, at: 0 }), size };
+        Ok((of(copy), of(again)))
+    }
+}
+
+/// Reads a file from its beginning, whatever another handle to it does.
+struct FromStart {
+    file: File,
+    at: u64,
+}
+
+impl Read for FromStart {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read_at(buffer, self.at)?;
+        self.at += count as u64;
+        Ok(count)
     }
 }
 
@@ -161,7 +173,7 @@ fn is_database(path: &Path) -> bool {
 
 fn open(path: &Path) -> Result<Bytes, Problem> {
     if path == Path::new("-") {
-        return Ok(Bytes { reader: Box::new(io::stdin()), size: None, path: None });
+        return Ok(Bytes { reader: Box::new(io::stdin()), size: None });
     }
     let read_error =
         |error: io::Error| Problem::new(format!("Cannot read {}", path.display())).because(&error);
@@ -172,8 +184,7 @@ fn open(path: &Path) -> Result<Bytes, Problem> {
             .hint("Use a file that loci export has written, or say what it is: loci import --from markdown FOLDER"));
     }
     let size = meta.is_file().then_some(meta.len());
-    let path = meta.is_file().then(|| path.to_path_buf());
-    Ok(Bytes { reader: Box::new(file), size, path })
+    Ok(Bytes { reader: Box::new(file), size })
 }
 
 /// Reads the source on a thread, because a pipe may block, and sends it as the body of the request.
@@ -243,7 +254,9 @@ pub(super) fn report_text(reply: &ImportReply) -> String {
     if reply.skipped > 0 {
         let _ = writeln!(text, "{} skipped:", counted(reply.skipped, "line", "lines"));
         for skipped in &reply.skipped_lines {
-            let _ = writeln!(text, "  line {}: {}", skipped.line, escape_line(&skipped.reason));
+            let line =
+                if skipped.line == 0 { String::new() } else { format!("line {}: ", skipped.line) };
+            let _ = writeln!(text, "  {line}{}", escape_line(&skipped.reason));
         }
     }
     if !reply.redacted.is_empty() {

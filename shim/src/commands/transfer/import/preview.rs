@@ -1,5 +1,6 @@
 //! The preview of an import: how many memories of which type go into which project, some of them, and what is left out.
 
+use crate::commands::input::memory_id::short;
 use crate::output::{Screen, collapse_spaces, counted, escape_line, table, wrap};
 use loci_proto::foreign::{ForeignMemory, Reading, SkippedText, Source};
 use loci_proto::requests::import::{
@@ -11,8 +12,10 @@ use std::fmt::Write as _;
 
 /// Number of files, doubts and texts left out that are listed; the others are counted.
 const LISTED: usize = 10;
-/// The same of the texts of a project, and of suspicious ones: a yes confirms them, so a person can read them all.
-const LISTED_TEXTS: usize = 500;
+/// The same of texts that a yes does not confirm.
+const LISTED_TEXTS: usize = 100;
+/// Characters of a text that is left out.
+const EXCERPT_CHARS: usize = 60;
 
 /// What was read, and what the daemon would do with it.
 pub(super) struct Preview<'a> {
@@ -81,9 +84,15 @@ impl<'a> Preview<'a> {
     fn left_out(&self) -> LeftOut {
         let left_out = |planned: Planned<'_>| {
             let reason = planned.becomes.reason.clone().unwrap_or_default();
+            let mut text = collapse_spaces(&planned.memory.content);
+            if let Some((at, _)) = text.char_indices().nth(EXCERPT_CHARS) {
+                text.truncate(at);
+                text.push('…');
+            }
             (planned.becomes.change == ImportChange::LeftOut).then(|| SkippedText {
                 path: planned.memory.path.clone(),
-                place: planned.memory.place.clone(),
+                // The text begins with the headings above it.
+                place: text,
                 reason,
             })
         };
@@ -149,7 +158,7 @@ impl Preview<'_> {
         json!({
             "from": self.from.to_string(), "files": self.reading.files, "new": total(|of| of.new),
             "changed": total(|of| of.changed), "unchanged": total(|of| of.unchanged),
-            "no_longer_there": self.planned.missing,
+            "no_longer_there": self.planned.missing.len(),
             "yours": self.written(|standing| standing == Standing::Own).len(),
             "by_project": counts.iter().map(row).collect::<Vec<_>>(),
             "memories": self.planned().map(memory).collect::<Vec<_>>(),
@@ -184,15 +193,23 @@ impl Preview<'_> {
             lines.push(format!("{mark}{}", line(planned)));
         }
         for (group, lines) in by_project {
-            section(&mut text, screen, &escape_line(self.name(group)), &lines);
+            let is_new = self.planned.new_projects.iter().any(|new| new == group);
+            let mark = if is_new { " (a new project)" } else { "" };
+            let title = format!("{}{mark}", escape_line(self.name(group)));
+            section_of_reasons(&mut text, screen, &title, &lines);
         }
         let suspicious = self.written(|standing| standing == Standing::Suspicious);
         let with_flags = |planned: &Planned<'_>| {
-            format!("{}: {}", planned.memory.flags.join(", "), line(planned))
+            format!("{}: {}", planned.becomes.flags.join(", "), line(planned))
         };
         let suspicious: Vec<String> = suspicious.iter().map(with_flags).collect();
-        section(&mut text, screen, "Looks suspicious, and waits", &suspicious);
+        section_of_reasons(&mut text, screen, "Looks suspicious, and waits", &suspicious);
         section_of_reasons(&mut text, screen, "Not sure", &self.reading.notices);
+        let missing = self.planned.missing.iter().map(|missing| {
+            format!("{}  {}", short(missing.id.as_str()), collapse_spaces(&missing.text))
+        });
+        let title = "No longer in these files, and kept (loci forget ID)";
+        section(&mut text, screen, title, &missing.collect::<Vec<_>>());
         self.left_out().write(&mut text, screen);
         text.push_str(&self.notes());
         text
@@ -200,17 +217,6 @@ impl Preview<'_> {
 
     fn notes(&self) -> String {
         let mut text = String::from("\n");
-        if self.planned.missing > 0 {
-            let _ = writeln!(
-                text,
-                "{} no longer in these files; they stay.",
-                counted(
-                    self.planned.missing,
-                    "earlier imported memory is",
-                    "earlier imported memories are"
-                )
-            );
-        }
         let mut say = |standing: Standing, what: &str| {
             let count = self.written(|of| of == standing).len();
             if count > 0 {
@@ -252,9 +258,9 @@ fn section(text: &mut String, screen: Screen, title: &str, lines: &[String]) {
     list(text, (screen, LISTED_TEXTS), (title, lines), cut);
 }
 
-/// Like [`section`], with whole lines: their ends say why.
+/// Like [`section`], with all lines whole: a yes confirms them, or their ends say why.
 fn section_of_reasons(text: &mut String, screen: Screen, title: &str, lines: &[String]) {
-    list(text, (screen, LISTED), (title, lines), wrapped(screen));
+    list(text, (screen, usize::MAX), (title, lines), wrapped(screen));
 }
 
 fn wrapped(screen: Screen) -> impl Fn(&String) -> Vec<String> {
@@ -304,6 +310,7 @@ pub(super) struct RecordsPreview {
     new: Vec<String>,
     changed: Vec<String>,
     left_out: Vec<String>,
+    suspicious: Vec<String>,
     unchanged: usize,
     others: usize,
 }
@@ -312,21 +319,29 @@ impl RecordsPreview {
     /// Sorts the memories of a reply by what becomes of them.
     pub fn of(reply: ImportReply) -> Self {
         let others = reply.groups + reply.relations + reply.other;
+        let ImportPreview { memories, projects, .. } = reply.preview.unwrap_or_default();
         let mut preview = Self {
             new: Vec::new(),
             changed: Vec::new(),
             left_out: Vec::new(),
+            suspicious: Vec::new(),
             unchanged: 0,
             others,
         };
-        for memory in reply.preview.unwrap_or_default().memories {
-            let PreviewedMemory { change, reason, text, before, .. } = memory;
-            let text = text.unwrap_or_default();
+        for memory in memories {
+            let PreviewedMemory { change, reason, text, before, group, flags, .. } = memory;
+            let project =
+                group.and_then(|group| projects.get(&group)).map(|name| format!("{name} · "));
+            let (project, text) = (project.unwrap_or_default(), text.unwrap_or_default());
             let with_reason = match (&before, &reason) {
-                (Some(before), _) => format!("{before} -> {text}"),
-                (None, Some(reason)) => format!("{text}: {reason}"),
-                (None, None) => text,
+                (Some(before), _) => format!("{project}{before} -> {text}"),
+                (None, Some(reason)) => format!("{project}{text}: {reason}"),
+                (None, None) => format!("{project}{text}"),
             };
+            let is_written = matches!(change, ImportChange::New | ImportChange::Changed);
+            if is_written && !flags.is_empty() {
+                preview.suspicious.push(format!("{}: {with_reason}", flags.join(", ")));
+            }
             match change {
                 ImportChange::New => preview.new.push(with_reason),
                 ImportChange::Changed => preview.changed.push(with_reason),
@@ -357,6 +372,7 @@ impl RecordsPreview {
         section(&mut text, screen, "New", &self.new);
         section_of_reasons(&mut text, screen, "Changed", &self.changed);
         section_of_reasons(&mut text, screen, "Kept as here", &self.left_out);
+        section_of_reasons(&mut text, screen, "Looks suspicious, and waits", &self.suspicious);
         text
     }
 
@@ -364,7 +380,7 @@ impl RecordsPreview {
     pub fn json(&self) -> Value {
         json!({
             "new": self.new.len(), "changed": self.changed, "unchanged": self.unchanged,
-            "kept": self.left_out, "other": self.others,
+            "kept": self.left_out, "suspicious": self.suspicious, "other": self.others,
         })
     }
 }

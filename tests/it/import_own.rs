@@ -84,7 +84,11 @@ fn an_edited_file_of_an_export_is_shown_and_taken_with_mine() {
     let kept = plain["kept"].to_string();
     assert!(kept.contains("--mine takes the file"), "{plain}");
     let preview = done(&home, &["import", "--from", "markdown", "notes", "--mine", "--dry-run"]);
-    assert_eq!(preview["changed"], json!(["project · Tea is at four -> Tea is at five"]), "{preview}");
+    assert_eq!(
+        preview["changed"],
+        json!(["project · Tea is at four -> Tea is at five"]),
+        "{preview}"
+    );
     let reply = done(&home, &["import", "--from", "markdown", "notes", "--mine", "--yes"]);
     assert_eq!(reply["changed"], 1, "{reply}");
     assert!(dump(&home).contains("Tea is at five") && dump(&home).contains(id.trim_matches('"')));

@@ -67,6 +67,7 @@ mod import_from;
 mod import_off;
 mod import_once;
 mod import_own;
+mod import_preview;
 mod import_screens;
 mod in_time;
 mod inspect;

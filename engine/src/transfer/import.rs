@@ -15,8 +15,8 @@ use crate::transaction::mentions;
 use crate::transfer::check::{CheckedFile, at_line, check_file};
 use crate::transfer::line_reader::{BoundedLineReader, NumberedLine, read_error};
 use crate::transfer::parse::parse;
-use crate::transfer::previewed::of_previewed;
-use crate::transfer::record::{LogLine, Record};
+use crate::transfer::previewed::{left_out, of_previewed, previewed};
+use crate::transfer::record::{LogLine, MemoryLine, Record};
 use loci_proto::counted::counted;
 use loci_proto::error::Failure;
 use loci_proto::memory::{MemoryId, MemoryType, Origin};
@@ -267,6 +267,25 @@ impl<'a, 'b> Importer<'a, 'b> {
     /// Returns true if this import added the memory.
     pub fn is_added(&self, seq: i64) -> bool {
         self.first_added.is_some_and(|first| seq >= first)
+    }
+
+    /// Notes what becomes of a memory: as it was here, and as it is now.
+    pub(super) fn note(
+        &mut self,
+        line: &MemoryLine,
+        before: Option<&MemoryLine>,
+        after: Option<&MemoryLine>,
+    ) {
+        if self.mode.preview {
+            self.previewed.push(previewed(line, before, after));
+        }
+    }
+
+    /// Notes that a memory is left out, or stays as it is here.
+    pub(super) fn note_left_out(&mut self, line: &MemoryLine, reason: &str) {
+        if self.mode.preview {
+            self.previewed.push(left_out(line, reason));
+        }
     }
 
     /// Refuses a memory that was hard-deleted.

@@ -2,7 +2,6 @@
 
 use crate::db::groups;
 use crate::error::Result;
-use crate::transfer::import::Importer;
 use crate::transfer::record::MemoryLine;
 use loci_proto::requests::import::{ImportChange, ImportPreview, PreviewedMemory};
 use rusqlite::Connection;
@@ -10,26 +9,9 @@ use rusqlite::Connection;
 /// Characters of a text that are shown.
 const EXCERPT_CHARS: usize = 200;
 
-impl Importer<'_, '_> {
-    /// Notes what becomes of a memory: as it was here, and as it is now.
-    pub(super) fn note(
-        &mut self,
-        line: &MemoryLine,
-        before: Option<&MemoryLine>,
-        after: Option<&MemoryLine>,
-    ) {
-        if self.mode.preview {
-            self.previewed.push(previewed(line, before, after));
-        }
-    }
-
-    /// Notes that a memory is left out, or stays as it is here.
-    pub(super) fn note_left_out(&mut self, line: &MemoryLine, reason: &str) {
-        if self.mode.preview {
-            let reason = Some(reason.to_owned());
-            self.previewed.push(PreviewedMemory { reason, ..of(line, ImportChange::LeftOut) });
-        }
-    }
+/// Returns that a memory is left out, or stays as it is here.
+pub(super) fn left_out(line: &MemoryLine, reason: &str) -> PreviewedMemory {
+    PreviewedMemory { reason: Some(reason.to_owned()), ..of(line, ImportChange::LeftOut) }
 }
 
 /// Returns the preview, with the names of the projects.
@@ -54,7 +36,8 @@ fn of(line: &MemoryLine, change: ImportChange) -> PreviewedMemory {
     PreviewedMemory { change, reason: None, text, before: None, group, standing: None, flags }
 }
 
-fn previewed(
+/// Returns what becomes of a memory: as it was here, and as it is now.
+pub(super) fn previewed(
     line: &MemoryLine,
     before: Option<&MemoryLine>,
     after: Option<&MemoryLine>,

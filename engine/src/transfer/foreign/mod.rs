@@ -17,20 +17,12 @@ use crate::transfer::import::{ImportMode, Source as LineSource};
 use loci_proto::error::Failure;
 use loci_proto::memory::Origin;
 use loci_proto::requests::import::{ForeignImport, ImportReply, ImportRequest, MAX_NAMED};
+pub use projects::ForeignContext;
 use projects::Projects;
 use reconcile::Plan;
 use source::Source;
 use std::io::{BufRead, Cursor};
 use stored::Stored;
-
-/// What the daemon knows of the call.
-#[derive(Debug, Clone)]
-pub struct ForeignContext {
-    /// Projects without a `.loci.toml` are off.
-    pub needs_file: bool,
-    /// The id of the project that the hello of the session makes: its folder may have been moved since.
-    pub hinted: String,
-}
 
 impl Writer {
     /// Imports what was read of another program.

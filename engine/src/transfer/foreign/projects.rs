@@ -10,12 +10,20 @@ use crate::model::switch_set::SwitchSet;
 use crate::model::visibility::Isolation;
 use crate::operations::named_project::named_group;
 use crate::transaction::change::Change;
-use crate::transfer::foreign::ForeignContext;
 use crate::transfer::foreign::source::Source;
 use loci_proto::foreign::{ForeignMemory, ForeignProject, LocalProject};
 use loci_proto::group::{Group, GroupHint, GroupName, clean_name};
 use rusqlite::Connection;
 use std::collections::{BTreeMap, HashMap};
+
+/// What the daemon knows of the call.
+#[derive(Debug, Clone)]
+pub struct ForeignContext {
+    /// Projects without a `.loci.toml` are off.
+    pub needs_file: bool,
+    /// The id of the project that the hello of the session makes: its folder may have been moved since.
+    pub hinted: String,
+}
 
 /// The project of memories whose own is not known.
 pub(super) const UNASSIGNED: &str = "unassigned";

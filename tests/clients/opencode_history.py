@@ -107,9 +107,10 @@ def main(loci, opencode):
         assert preview(home) == EXPECTED, preview(home)
         assert bytes_of(home) == before, "the import changed the database"
         check_while_it_runs(home, opencode, folder)
-        for added in (len(EXPECTED), 0):
-            run = home.run(*IMPORT, "--yes", "--json")
-            assert run.returncode == 0 and json.loads(run.stdout).get("added") == added, run.stdout + run.stderr
+        run = home.run(*IMPORT, "--yes", "--json")
+        assert run.returncode == 0 and json.loads(run.stdout)["import"]["added"] == len(EXPECTED), run.stdout + run.stderr
+        run = home.run(*IMPORT, "--yes", "--json")
+        assert run.returncode == 0 and json.loads(run.stdout)["new"] == 0, run.stdout + run.stderr
 
 
 if __name__ == "__main__":

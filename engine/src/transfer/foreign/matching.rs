@@ -11,6 +11,7 @@ use std::collections::{HashMap, HashSet};
 /// recorded only the whole path.
 const PATHS: [fn(&ImportOrigin) -> &str; 2] =
     [ImportOrigin::whole_path, ImportOrigin::path_in_root];
+
 /// The earlier import of each memory.
 pub(super) struct Matches<'a> {
     pub found: Vec<Option<&'a Earlier>>,

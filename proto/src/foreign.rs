@@ -73,21 +73,21 @@ string_enum! {
 /// What an import reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum ImportSource {
     /// The memories of a program.
     Memories(Format),
     /// The transcripts of clients.
     Transcripts,
 }
 
-impl FromStr for Source {
+impl FromStr for ImportSource {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         if text == "history" { Ok(Self::Transcripts) } else { text.parse().map(Self::Memories) }
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for ImportSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Memories(format) => f.write_str(format.as_str()),

@@ -15,7 +15,7 @@ use crate::process::startup;
 use clap::{Parser, Subcommand};
 use loci_proto::admin::Places;
 use loci_proto::error::{Exit, Failure};
-use loci_proto::foreign::{Client, Source};
+use loci_proto::foreign::{Client, ImportSource};
 use loci_proto::paths::Paths;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -141,7 +141,7 @@ pub enum EncryptionCommand {
 pub struct ReadFiles {
     /// Name of the format, or history for the transcripts of clients.
     #[arg(long, value_name = "FORMAT")]
-    pub from: Source,
+    pub from: ImportSource,
     /// Home folder, in which programs have their usual places.
     #[arg(long, value_name = "PATH")]
     pub home: PathBuf,

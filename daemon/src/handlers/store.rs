@@ -58,19 +58,15 @@ pub(super) async fn handle(
         None if session.names_project() => Some(service.project_name(session).await),
         other => other,
     };
-    let outside = group
-        .as_deref()
-        .filter(|_| is_unnamed && !stored.deduplicated && session.is_outside_projects());
-    let note = match (stored.note, outside.map(outside_note)) {
+    let is_outside = is_unnamed && !stored.deduplicated && session.is_outside_projects();
+    let outside = group.as_deref().filter(|_| is_outside).map(|group| {
+        format!("This session is in no project; what it stores goes to project {group}")
+    });
+    let note = match (stored.note, outside) {
         (Some(note), Some(outside)) => Some(format!("{note}. {outside}")),
         (note, outside) => note.or(outside),
     };
     Ok(StoreReply { degraded: service.degraded(), group, note, ..stored })
-}
-
-/// Says where a memory of a session outside any project went.
-fn outside_note(group: &str) -> String {
-    format!("This session is in no project; what it stores goes to project {group}")
 }
 
 /// Records the contents of the files that the memory names, off the threads that serve sessions.

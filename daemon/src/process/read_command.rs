@@ -7,7 +7,7 @@ use loci_engine::error::Error;
 use loci_engine::transfer::backup_to_lines;
 use loci_import::{Places, Wanted};
 use loci_proto::error::{Code, Exit, Failure};
-use loci_proto::foreign::{Reading, Source};
+use loci_proto::foreign::{ImportSource, Reading};
 use loci_proto::paths::Paths;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -52,8 +52,8 @@ fn read(paths: &Paths, files: &ReadFiles) -> Result<Reading, Failure> {
     let variable = |name: &str| std::env::var_os(name);
     let places = Places { home: files.home.clone(), working_dir, variable };
     match files.from {
-        Source::Memories(format) => loci_import::read(format, &places, &files.paths, &policy),
-        Source::Transcripts => {
+        ImportSource::Memories(format) => loci_import::read(format, &places, &files.paths, &policy),
+        ImportSource::Transcripts => {
             let wanted = Wanted { clients: files.client.clone(), since: files.since };
             Ok(loci_import::read_transcripts(&places, &wanted, &policy))
         }

@@ -103,12 +103,14 @@ impl Writer {
             outcome.map(|reply| ImportReply { act: None, ..reply })
         });
         connection::restore_page_cache(&self.conn)?;
-        outcome
+        let mut reply = outcome?;
+        reply.skipped_lines.truncate(MAX_NAMED);
+        Ok(reply)
     }
 }
 
 impl Change<'_> {
-    /// Imports lines.
+    /// Imports lines. The reply lists every line that was skipped.
     ///
     /// # Errors
     /// `invalid` with the number of the line, or `Database`.
@@ -316,7 +318,6 @@ impl<'a, 'b> Importer<'a, 'b> {
         let skipped = self
             .bad_lines
             .into_iter()
-            .take(if self.mode.preview { usize::MAX } else { MAX_NAMED })
             .map(|(line, failure)| SkippedLine { line, reason: reason(&failure) });
         reply.skipped_lines = skipped.collect();
         if self.unusable_encodings > 0 {

@@ -11,7 +11,7 @@
 //!  "skipped": 1, "skipped_lines": [{"line": 7, "reason": "cannot be read: expected value"}], "act": 19}
 //! ```
 
-use crate::foreign::Source;
+use crate::foreign::ImportSource;
 use crate::group::GroupName;
 use crate::memory::MemoryId;
 use schemars::JsonSchema;
@@ -46,7 +46,7 @@ pub struct ImportRequest {
 #[serde(deny_unknown_fields)]
 pub struct ForeignImport {
     /// What was read.
-    pub from: Source,
+    pub from: ImportSource,
     /// A person sees the preview and says yes, which confirms what has a project and looks harmless. Ignored for agents.
     #[serde(default)]
     pub asked: bool,
@@ -79,7 +79,7 @@ pub enum Standing {
     Confirmed,
     /// It looks suspicious, and waits until it is confirmed alone.
     Suspicious,
-    /// The source does not say which project it belongs to: it waits in that of the working directory.
+    /// Its project is not known: it waits in that of the working directory, or in none.
     OfNoProject,
     /// A transcript taught it: it is a candidate until a person accepts it.
     Candidate,
@@ -148,7 +148,7 @@ pub struct ImportPreview {
 /// A line that was skipped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SkippedLine {
-    /// Line number, from 1.
+    /// Line number, from 1; 0 if the reason says the place in the file of another program.
     pub line: usize,
     /// Why it cannot be imported.
     pub reason: String,

@@ -1,8 +1,9 @@
-//! Where the client of a session has gone since, as its hooks say, and what the agent has not been told of that yet.
+//! The folder in which the client of a session works now, and the news of that for the agent.
 //!
 //! Not here: when a session follows its client (`service::hooks::following`).
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 /// The session of a client that has gone to another folder.
 #[derive(Debug)]
@@ -25,32 +26,29 @@ impl<S> Followed<S> {
     /// Returns the session where the client is now; `None` where it began.
     #[must_use]
     pub fn session(&self) -> Option<Arc<S>> {
-        self.lock().session.clone()
+        self.0.lock().session.clone()
     }
 
     /// Goes to another folder, or back to the first, which the next reply says.
     pub fn go_to(&self, session: Option<S>, news: Option<String>) {
-        *self.lock() = State { session: session.map(Arc::new), news, knows_folder_is_gone: false };
+        *self.0.lock() =
+            State { session: session.map(Arc::new), news, knows_folder_is_gone: false };
     }
 
     /// Adds what the next reply says.
     pub fn tell(&self, news: String) {
-        self.lock().news = Some(news);
+        self.0.lock().news = Some(news);
     }
 
-    /// Returns whether the agent was not told before that its folder is gone.
+    /// Notes that the folder is gone; returns whether that is news to the agent.
     #[must_use]
     pub fn learns_of_missing_folder(&self) -> bool {
-        !std::mem::replace(&mut self.lock().knows_folder_is_gone, true)
+        !std::mem::replace(&mut self.0.lock().knows_folder_is_gone, true)
     }
 
-    /// Returns what the agent has not been told yet, once.
+    /// Takes the news for the agent.
     #[must_use]
     pub fn take_news(&self) -> Option<String> {
-        self.lock().news.take()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State<S>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().news.take()
     }
 }

@@ -107,7 +107,7 @@ impl McpHandler {
         matches!(self.sessions, SessionSource::Connection(_))
     }
 
-    /// Notes that the agent has to be told that the folder of its session is gone, unless the session has followed its client elsewhere.
+    /// Tells the agent that the folder of its session is gone, unless the client works in another one now.
     async fn note_missing_folder(&self, session: &Session) {
         if session.followed().session().is_none() && session.followed().learns_of_missing_folder() {
             let resolved = self.service.resolved(session).await;

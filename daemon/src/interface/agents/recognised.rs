@@ -12,7 +12,7 @@ pub struct Recognised {
     pub group: Option<Group>,
     /// Which project the user may join to this one.
     pub suggestion: Option<String>,
-    /// The agent was told of it.
+    /// The agent has got the suggestion.
     pub is_told: AtomicBool,
     /// The store has no project of this folder yet; the folder is recorded when it has one.
     pub is_new: AtomicBool,

@@ -1,4 +1,4 @@
-//! The project of a client's session follows its folder, as its hooks name it, and the agent is told.
+//! A client's session is in the project of the folder that its hooks name. A reply tells the agent when the project changes.
 //!
 //! A folder that is gone, and one that many projects share, leave the session in its project. Not here: finding the project of a folder (the
 //! shim), which MCP sessions are those of the client (`joining`).
@@ -18,28 +18,28 @@ impl Service {
         record: &HookSession,
         (id, is_gone): (&str, bool),
     ) -> Option<Session> {
-        let is_unsure = is_gone || hook.hello.group == GroupHint::Default;
-        let known = record.lock().hello.clone();
-        let joined = || {
-            let sessions = self.joined_sessions(id, &hook.hello.ancestors).into_iter();
-            sessions.map(|session| session.at_present()).find_map(|at| hook.at_folder_of(&at.hello))
-        };
-        if !is_unsure {
+        if !is_gone && hook.hello.group != GroupHint::Default {
             return None;
         }
-        let kept = known.and_then(|hello| hook.at_folder_of(&hello)).or_else(joined)?;
+        let known = record.lock().hello.clone();
+        let joined = self.joined_sessions(id, &hook.hello.ancestors).into_iter();
+        let mut hellos = known.into_iter().chain(joined.map(|one| one.at_present().hello.clone()));
+        let kept = hellos.find_map(|hello| hook.at_folder_of(&hello))?;
         Some(self.resolved(&kept).await.unwrap_or(kept))
     }
 
-    /// Notes where a client's session is, leads its MCP sessions there, and notes what the agent has to be told.
+    /// Notes the folder of a client's session, and moves its MCP sessions there.
     pub async fn follow(
         &self,
         hook: &Session,
         record: &HookSession,
         (id, request): (&str, &HookRequest),
     ) {
-        let name = self.project_name(hook).await;
-        let now = Group { name, ..hook.group.clone() };
+        let known = record.lock().project(&hook.group.id);
+        let now = match known {
+            Some(now) => now,
+            None => Group { name: self.project_name(hook).await, ..hook.group.clone() },
+        };
         record.lock().note_place(&hook.hello, &now, request.folder_gone);
         for session in self.joined_sessions(id, &hook.hello.ancestors) {
             self.take_along(&session, hook, &now).await;
@@ -65,7 +65,7 @@ impl Service {
         session.followed().go_to(moved, news);
     }
 
-    /// Returns what the agent has not been told of its project, once.
+    /// Takes the news of the project for the agent.
     #[must_use]
     pub fn take_project_news(
         &self,

@@ -48,7 +48,7 @@ pub struct HookRecord {
     pub hello: Option<hello::Session>,
     project: Option<Group>,
     folder_is_gone: bool,
-    /// What the agent has not been told of its project yet.
+    /// News of the project for the agent.
     pub news: Option<String>,
     reset: Option<Instant>,
     ancestors: Vec<u32>,
@@ -82,7 +82,12 @@ impl HookRecord {
         true
     }
 
-    /// Notes where an event of the session was, and what the agent has to be told of that.
+    /// Returns the project of its last event, if that has an id.
+    pub fn project(&self, id: &str) -> Option<Group> {
+        self.project.clone().filter(|project| project.id == id)
+    }
+
+    /// Notes the project of an event, and the news of it.
     pub fn note_place(&mut self, hello: &hello::Session, now: &Group, is_gone: bool) {
         let before = self.project.replace(now.clone());
         if let Some(before) = before.filter(|before| before.id != now.id) {

@@ -10,11 +10,11 @@ use crate::model::switch_set::SwitchSet;
 use crate::model::visibility::Isolation;
 use crate::operations::named_project::named_group;
 use crate::transaction::change::Change;
-use crate::transfer::foreign::source::Source;
+use crate::transfer::foreign::body::Body;
 use loci_proto::foreign::{ForeignMemory, ForeignProject, LocalProject};
 use loci_proto::group::{Group, GroupHint, GroupName, clean_name};
 use rusqlite::Connection;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What the daemon knows of the call.
 #[derive(Debug, Clone)]
@@ -53,6 +53,8 @@ pub(super) struct Projects<'a> {
     found: HashMap<ForeignProject, Option<Placed>>,
     /// Names of the projects that memories got, by id.
     pub names: BTreeMap<String, String>,
+    /// The ids of those that the store does not have yet.
+    pub new: HashSet<String>,
 }
 
 impl<'a> Projects<'a> {
@@ -60,7 +62,7 @@ impl<'a> Projects<'a> {
     pub fn new(
         change: &Change<'a>,
         forced: Option<&GroupName>,
-        source: &Source,
+        body: &Body,
         context: &ForeignContext,
     ) -> Result<Self> {
         let own = &change.call.actor.group;
@@ -69,13 +71,14 @@ impl<'a> Projects<'a> {
             own: (context.hinted.clone(), own.clone()),
             isolation: change.shared.isolation(),
             switches: change.shared.switches.read().clone(),
-            local: source.projects.clone(),
+            local: body.projects.clone(),
             needs_file: context.needs_file,
             forced: None,
             default: Placed { id: own.id.clone(), is_off: false },
             outside: change.shared.isolation().outside().to_owned(),
             found: HashMap::new(),
             names: BTreeMap::new(),
+            new: HashSet::new(),
         };
         projects.default = projects.placed(own.clone(), None)?;
         if forced.is_some() {
@@ -157,6 +160,9 @@ impl<'a> Projects<'a> {
         let (hinted, own) = &self.own;
         let group = if group.id == *hinted { own.clone() } else { group };
         let stored = import_rows::group(self.conn, &group.id)?;
+        if stored.is_none() {
+            self.new.insert(group.id.clone());
+        }
         let id = stored.unwrap_or_else(|| group.id.clone());
         let name = groups::name(self.conn, &id)?.unwrap_or(group.name);
         let is_off_here = |local: &LocalProject| {
@@ -188,11 +194,6 @@ impl<'a> Projects<'a> {
         }
         let group = Group { id: UNASSIGNED.to_owned(), name: UNASSIGNED.to_owned() };
         Ok(Placed { is_off, ..self.placed(group, None)? })
-    }
-
-    /// Returns whether the store has no such project.
-    pub fn is_new(&self, id: &str) -> Result<bool> {
-        Ok(import_rows::group(self.conn, id)?.is_none())
     }
 
     /// Keeps the name of a stored project.

@@ -5,13 +5,13 @@
 
 use crate::error::Result;
 use crate::flags;
+use crate::transfer::foreign::body::Body;
 use crate::transfer::foreign::matching::{Matches, match_all};
 use crate::transfer::foreign::projects::{Placed, Projects, UNASSIGNED};
-use crate::transfer::foreign::source::Source;
 use crate::transfer::foreign::stored::{Earlier, Statements, Stored};
 use crate::transfer::record::MemoryLine;
 use loci_proto::foreign::{
-    ForeignMemory, IMPORTED, ImportOrigin, Learned, Source as From, text_hash, without_place,
+    ForeignMemory, IMPORTED, ImportOrigin, ImportSource, Learned, text_hash, without_place,
 };
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::import::{
@@ -22,8 +22,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Why a text is left out that may be a new wording.
-const TOO_MANY: &str =
-    "too many texts of this place have changed to compare them at once; import again for the rest";
+const TOO_MANY: &str = "too many texts changed here to compare all; import again for the rest";
 /// Maximum number of memories with the same origin.
 const MAX_EQUAL: u32 = 10_000;
 
@@ -67,24 +66,24 @@ pub(super) struct Plan {
 impl Plan {
     /// Compares what was read with what is stored; `is_asked` if a person sees the preview and says yes.
     pub fn new(
-        from: From,
-        source: Source,
+        from: ImportSource,
+        body: Body,
         stored: &Stored<'_>,
         projects: &mut Projects<'_>,
         is_asked: bool,
     ) -> Result<Self> {
-        let earlier = earlier_of(from, &source, stored);
-        let Source { memories, .. } = source;
+        let earlier = earlier_of(from, &body, stored);
+        let Body { memories, .. } = body;
         let origins: Vec<Option<ImportOrigin>> =
             memories.iter().map(|memory| origin(from, memory.as_ref()?)).collect();
         let Matches { found: matches, undecided } = match_all(&origins, &memories, &earlier);
         let found: HashSet<&MemoryId> = matches.iter().flatten().map(|old| &old.line.id).collect();
         let is_missing = |old: &&&Earlier| old.is_active() && !found.contains(&old.line.id);
-        let missing = earlier
-            .iter()
-            .filter(is_missing)
-            .map(|old| MissingMemory { id: old.line.id.clone(), text: old.line.content.clone() });
-        let missing = missing.collect();
+        let text_of = |old: &&Earlier| MissingMemory {
+            id: old.line.id.clone(),
+            text: old.line.content.clone(),
+        };
+        let missing = earlier.iter().filter(is_missing).map(text_of).collect();
         let mut decider = Decider { stored, given: HashSet::new(), read: Read::default() };
         let mut planned = Vec::with_capacity(memories.len());
         let read = memories.into_iter().zip(origins).zip(matches);
@@ -154,7 +153,7 @@ impl Plan {
         for id in used {
             projects.name_stored(id)?;
             preview.projects.extend(projects.names.get(id).map(|name| (id.clone(), name.clone())));
-            if projects.is_new(id)? {
+            if projects.new.contains(id) {
                 preview.new_projects.push(id.clone());
             }
         }
@@ -181,16 +180,16 @@ fn refused() -> PreviewedMemory {
 }
 
 /// Returns the memories that an earlier import stored from these files.
-fn earlier_of<'a>(from: From, source: &Source, stored: &'a Stored<'_>) -> Vec<&'a Earlier> {
-    let From::Memories(format) = from else { return Vec::new() };
-    let mut files: HashSet<&str> = source.files.iter().map(String::as_str).collect();
-    let memories = source.memories.iter().flatten();
+fn earlier_of<'a>(from: ImportSource, body: &Body, stored: &'a Stored<'_>) -> Vec<&'a Earlier> {
+    let ImportSource::Memories(format) = from else { return Vec::new() };
+    let mut files: HashSet<&str> = body.files.iter().map(String::as_str).collect();
+    let memories = body.memories.iter().flatten();
     let roots: HashSet<&str> = memories.filter_map(|memory| memory.root.as_deref()).collect();
     let below = |file: &'_ String| {
         let mut below = roots.iter().filter_map(|root| file.strip_prefix(root));
         below.next().map(|path| path.trim_start_matches('/').to_owned())
     };
-    let below: Vec<String> = source.files.iter().filter_map(below).collect();
+    let below: Vec<String> = body.files.iter().filter_map(below).collect();
     files.extend(below.iter().map(String::as_str));
     let is_of_files = |earlier: &&Earlier| {
         let is_read = |path: &str| files.contains(path);
@@ -200,8 +199,8 @@ fn earlier_of<'a>(from: From, source: &Source, stored: &'a Stored<'_>) -> Vec<&'
     stored.earlier.iter().filter(is_of_files).collect()
 }
 
-fn origin(from: From, memory: &ForeignMemory) -> Option<ImportOrigin> {
-    let From::Memories(format) = from else { return None };
+fn origin(from: ImportSource, memory: &ForeignMemory) -> Option<ImportOrigin> {
+    let ImportSource::Memories(format) = from else { return None };
     Some(ImportOrigin {
         from: format.as_str().to_owned(),
         path: memory.path.clone(),

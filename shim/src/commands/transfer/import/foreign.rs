@@ -9,7 +9,7 @@ use crate::commands::transfer::import::native::{self, Bytes};
 use crate::commands::transfer::import::preview::{self, Preview};
 use crate::output::{Problem, confirm, print_line};
 use loci_proto::error::Exit;
-use loci_proto::foreign::{ForeignLine, ForeignMemory, Reading, Source};
+use loci_proto::foreign::{ForeignLine, ForeignMemory, ImportSource, Reading};
 use loci_proto::requests::export::FORMAT_VERSION;
 use loci_proto::requests::import::{ForeignImport, ImportReply, ImportRequest};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 ///
 /// # Errors
 /// Nothing can be read, there is no confirmation, or the daemon cannot be reached or refuses the lines.
-pub async fn run(from: Source, args: &Import) -> Result<ExitCode, Problem> {
+pub async fn run(from: ImportSource, args: &Import) -> Result<ExitCode, Problem> {
     let client = VerbClient::of_process()?;
     let reading = read(from, args).await?;
     if !reading.records.is_empty() {
@@ -59,7 +59,7 @@ pub async fn run(from: Source, args: &Import) -> Result<ExitCode, Problem> {
 }
 
 /// Returns the request for what was read.
-fn request(from: Source, args: &Import) -> ImportRequest {
+fn request(from: ImportSource, args: &Import) -> ImportRequest {
     // A person sees the preview and says yes; a script says it for nobody.
     let asked = agent_session_of_process().is_none() && !args.yes && io::stdin().is_terminal();
     ImportRequest {
@@ -106,12 +106,12 @@ fn export_lines(records: &[Value]) -> Vec<u8> {
 }
 
 /// Reads the memories of a program, or transcripts.
-async fn read(from: Source, args: &Import) -> Result<Reading, Problem> {
+async fn read(from: ImportSource, args: &Import) -> Result<Reading, Problem> {
     let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_path_buf());
     let mut arguments: Vec<OsString> =
         vec!["read".into(), "--from".into(), from.to_string().into()];
     arguments.extend(["--home".into(), home.unwrap_or_default().into_os_string()]);
-    if from == Source::Transcripts {
+    if from == ImportSource::Transcripts {
         let since = args.since.map(|seconds| now().saturating_sub(seconds.saturating_mul(1000)));
         arguments.extend(["--since".into(), since.unwrap_or(0).to_string().into()]);
         for client in &args.client {

@@ -7,7 +7,7 @@ mod preview;
 use crate::cli::import::{From, Import};
 use crate::commands::transfer::markdown_folder;
 use crate::output::Problem;
-use loci_proto::foreign::{Format, Source};
+use loci_proto::foreign::{Format, ImportSource};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -24,7 +24,7 @@ pub async fn run(args: Import) -> Result<ExitCode, Problem> {
     let format = match args.from {
         None if is_markdown_export(&args.paths) => Format::Markdown,
         None | Some(From::Export | From::Dump) => return native::run(&args).await,
-        Some(From::History) => return foreign::run(Source::Transcripts, &args).await,
+        Some(From::History) => return foreign::run(ImportSource::Transcripts, &args).await,
         Some(From::ClaudeMemory) => Format::ClaudeMemory,
         Some(From::ClaudeMd) => Format::ClaudeMd,
         Some(From::AgentsMd) => Format::AgentsMd,
@@ -38,5 +38,5 @@ pub async fn run(args: Import) -> Result<ExitCode, Problem> {
         Some(From::Loomem) => Format::Loomem,
         Some(From::Markdown) => Format::Markdown,
     };
-    foreign::run(Source::Memories(format), &args).await
+    foreign::run(ImportSource::Memories(format), &args).await
 }

@@ -107,7 +107,8 @@ pub(super) async fn upload(
     source: Bytes,
 ) -> Result<Vec<u8>, Problem> {
     let (sender, body) = client.prepare_upload("/import", request).await?;
-    let sending = tokio::spawn(send(source, sender));
+    let message = if request.preview { "Comparing …" } else { "Importing …" };
+    let sending = tokio::spawn(send(source, sender, message));
     let answer = client.post_streamed("/import", body).await;
     // The daemon may answer early, with a refusal: stop reading the file.
     sending.abort();
@@ -188,7 +189,11 @@ fn open(path: &Path) -> Result<Bytes, Problem> {
 }
 
 /// Reads the source on a thread, because a pipe may block, and sends it as the body of the request.
-async fn send(mut source: Bytes, mut sender: Sender<body::Bytes, io::Error>) {
+async fn send(
+    mut source: Bytes,
+    mut sender: Sender<body::Bytes, io::Error>,
+    message: &'static str,
+) {
     let mut progress = Progress::new("Sent", source.size);
     let (chunks_sender, mut chunks) = mpsc::channel::<io::Result<body::Bytes>>(2);
     std::thread::spawn(move || {
@@ -217,7 +222,7 @@ async fn send(mut source: Bytes, mut sender: Sender<body::Bytes, io::Error>) {
             Err(error) => return sender.abort(error),
         }
     }
-    progress.message("Importing …");
+    progress.message(message);
 }
 
 pub(super) fn report_text(reply: &ImportReply) -> String {

@@ -2,7 +2,7 @@
 
 use crate::commands::input::memory_id::short;
 use crate::output::{Screen, collapse_spaces, counted, escape_line, table, wrap};
-use loci_proto::foreign::{ForeignMemory, Reading, SkippedText, Source};
+use loci_proto::foreign::{ForeignMemory, ImportSource, Reading, SkippedText};
 use loci_proto::requests::import::{
     ImportChange, ImportPreview, ImportReply, PreviewedMemory, Standing,
 };
@@ -19,7 +19,7 @@ const EXCERPT_CHARS: usize = 60;
 
 /// What was read, and what the daemon would do with it.
 pub(super) struct Preview<'a> {
-    pub from: Source,
+    pub from: ImportSource,
     pub reading: &'a Reading,
     pub planned: &'a ImportPreview,
 }
@@ -306,6 +306,7 @@ pub(super) fn of_files(reading: &Reading) -> String {
 }
 
 /// What an import of lines that loci itself has written would do.
+#[derive(Default)]
 pub(super) struct RecordsPreview {
     new: Vec<String>,
     changed: Vec<String>,
@@ -320,14 +321,7 @@ impl RecordsPreview {
     pub fn of(reply: ImportReply) -> Self {
         let others = reply.groups + reply.relations + reply.other;
         let ImportPreview { memories, projects, .. } = reply.preview.unwrap_or_default();
-        let mut preview = Self {
-            new: Vec::new(),
-            changed: Vec::new(),
-            left_out: Vec::new(),
-            suspicious: Vec::new(),
-            unchanged: 0,
-            others,
-        };
+        let mut preview = Self { others, ..Self::default() };
         for memory in memories {
             let PreviewedMemory { change, reason, text, before, group, flags, .. } = memory;
             let project =

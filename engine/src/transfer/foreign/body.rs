@@ -8,30 +8,30 @@ use std::io::BufRead;
 
 /// What was read of a program.
 #[derive(Debug, Default)]
-pub(super) struct Source {
+pub(super) struct Body {
     pub files: Vec<String>,
     pub projects: HashMap<ForeignProject, LocalProject>,
     /// The memories in their order; `None` for a line that was refused or cannot be read.
     pub memories: Vec<Option<ForeignMemory>>,
 }
 
-impl Source {
+impl Body {
     /// Reads the lines.
     pub fn read(file: &mut impl BufRead) -> Result<Self> {
-        let mut source = Self::default();
+        let mut body = Self::default();
         let mut lines = BoundedLineReader::new(file);
         while let Some(NumberedLine { bytes, .. }) = lines.next()? {
             let line = bytes.ok().and_then(|bytes| serde_json::from_slice(bytes).ok());
             match line {
-                Some(ForeignLine::File { path }) => source.files.push(path),
+                Some(ForeignLine::File { path }) => body.files.push(path),
                 Some(ForeignLine::Project(local)) => {
-                    drop(source.projects.insert(local.project.clone(), local));
+                    drop(body.projects.insert(local.project.clone(), local));
                 }
-                Some(ForeignLine::Memory(memory)) => source.memories.push(Some(*memory)),
-                None => source.memories.push(None),
+                Some(ForeignLine::Memory(memory)) => body.memories.push(Some(*memory)),
+                None => body.memories.push(None),
             }
         }
-        Ok(source)
+        Ok(body)
     }
 
     /// Returns the memories that were read.

@@ -4,7 +4,6 @@
 
 use crate::duplicate::content_hash::hash;
 use loci_import::memory_files::{self, Note, NoteFields};
-use loci_proto::foreign::{Format, ImportOrigin, text_hash};
 use loci_proto::group::Group;
 use loci_proto::limits;
 use loci_proto::memory::MemoryType;
@@ -66,23 +65,6 @@ impl Statement {
     #[must_use]
     pub fn hashes(&self) -> [[u8; 16]; 2] {
         [self.hash(), self.bare_hash()]
-    }
-
-    /// Returns where its memory is from, as `loci import` records it; `path` has `~` for the home folder.
-    #[must_use]
-    pub fn origin(&self, client: BridgeClient, path: &str) -> ImportOrigin {
-        let from = match client {
-            BridgeClient::Claude => Format::ClaudeMemory,
-            BridgeClient::Codex => Format::CodexMemory,
-        };
-        ImportOrigin {
-            from: from.as_str().to_owned(),
-            path: path.to_owned(),
-            root: None,
-            place: self.place.clone(),
-            id: self.own_id.clone(),
-            text: text_hash(&self.text),
-        }
     }
 }
 

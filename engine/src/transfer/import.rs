@@ -46,6 +46,8 @@ pub(crate) struct ImportMode {
     pub own_texts: bool,
     /// Whether the reply says what becomes of each memory.
     pub preview: bool,
+    /// Whether it is a part of another act.
+    pub is_part: bool,
 }
 
 impl Writer {
@@ -64,6 +66,7 @@ impl Writer {
             skip_bad: request.skip_bad,
             own_texts: request.own_texts && call.actor.origin == Origin::Person,
             preview: request.preview,
+            is_part: false,
         };
         self.import_as(call, request.preview, |change| change.import_lines(mode, file))
     }
@@ -79,7 +82,8 @@ impl Writer {
         file: &mut (impl Read + Seek),
     ) -> Result<ImportReply> {
         let source = Source::OwnStore;
-        let mode = ImportMode { source, skip_bad: true, own_texts: false, preview: false };
+        let mode =
+            ImportMode { source, skip_bad: true, own_texts: false, preview: false, is_part: false };
         self.import_as(call, false, |change| change.import_lines(mode, file))
     }
 
@@ -363,7 +367,9 @@ impl<'a, 'b> Importer<'a, 'b> {
             ));
         }
         failpoint!("before the journal entry of an import");
-        reply.act = self.change.commit_to_journal("import")?;
+        if !self.mode.is_part {
+            reply.act = self.change.commit_to_journal("import")?;
+        }
         Ok(reply)
     }
 

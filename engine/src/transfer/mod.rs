@@ -31,6 +31,7 @@ pub use backup_lines::backup_to_lines;
 pub use document::{document_to_lines, is_document};
 pub(crate) use export::LineWriter;
 pub use foreign::ForeignContext;
+pub(crate) use foreign::import_statements;
 pub(crate) use record::{
     Base64Bytes, ClusterLine, GroupLine, LogLine, MemoryLine, Record, RelationLine, SourceLine,
     TombstoneLine, VariantLine, VectorLine,

@@ -4,35 +4,27 @@
 //! One call changes a bounded number of rows, because other calls wait for it. Not here: reading the files (the daemon), what becomes of
 //! what left a file (`follow`), finding rewordings (`rewordings`).
 
-use crate::bridge::origin::{self, SOURCE};
+use crate::bridge::origin::SOURCE;
 use crate::bridge::statements::{self, Statement, file_name};
 use crate::db::bridge::{self, FileRow, VersionRow};
-use crate::db::log::Operation;
-use crate::db::memories::{self, NewMemory};
-use crate::db::{groups, isolated_groups, tombstones};
+use crate::db::{isolated_groups, memories};
 use crate::error::Result;
-use crate::flags;
 use crate::handles::writer::Writer;
-use crate::model::encoding::TextEncodings;
-use crate::model::memory::Memory;
-use crate::model::provenance::Provenance;
 use crate::operations::bridge::follow;
 use crate::transaction::change::{CallContext, Change};
-use crate::transaction::mentions;
-use loci_proto::foreign::{IMPORTED, ImportOrigin};
+use crate::transfer::import_statements;
+use loci_proto::foreign::ForeignMemory;
 use loci_proto::group::Group;
-use loci_proto::memory::{Confidence, MemoryId, Origin, Scope, Trust};
+use loci_proto::memory::Scope;
 use loci_proto::requests::bridge::BridgeClient;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::collections::HashSet;
 
 /// The act of an import by the bridge, in `loci history`.
 pub(crate) const ACT: &str = "bridge";
 /// Maximum statements that one call changes: other calls wait meanwhile.
 const MAX_AT_ONCE: usize = 100;
-/// Maximum number of memories with the same origin.
-const MAX_EQUAL_STATEMENTS: u32 = 100;
 
 /// A new statement of a file, and the memory of its older wording.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,18 +115,15 @@ impl Writer {
     /// `Database`; nothing is recorded then.
     pub fn record_bridge_scan(&mut self, call: &CallContext, scan: &Scan) -> Result<ScanProgress> {
         self.run_idempotent(call, |change| {
-            let isolated = isolated_groups::all(change.conn)?;
             let mut recorder = Recorder {
+                isolated: isolated_groups::all(change.conn)?.into_iter().collect(),
                 change,
                 scan,
-                isolated: isolated.into_iter().collect(),
                 progress: ScanProgress::default(),
                 left: MAX_AT_ONCE,
-                added: Vec::new(),
             };
             recorder.record_all()?;
-            let Recorder { change, progress, added, .. } = recorder;
-            mentions::renew_all(change, &added, |_| true)?;
+            let Recorder { change, progress, .. } = recorder;
             bridge::set_scanned(change.conn, scan.client.as_str(), call.now)?;
             if progress.counts.versions > 0 {
                 bridge::bound(change.conn, scan.max_bytes)?;
@@ -159,8 +148,6 @@ struct Recorder<'a, 'b> {
     progress: ScanProgress,
     /// How many more statements this call may change.
     left: usize,
-    /// Row numbers of the memories that were added.
-    added: Vec<i64>,
 }
 
 impl Recorder<'_, '_> {
@@ -284,6 +271,8 @@ impl Recorder<'_, '_> {
             }
             known.insert(statement.hash);
         }
+        let mut new = Vec::new();
+        let mut step = Step::Complete;
         for statement in &file.statements {
             let Some(group) = statement.group.as_ref().or(file.group.as_ref()) else { continue };
             let hash = statement.hash();
@@ -291,127 +280,82 @@ impl Recorder<'_, '_> {
                 continue;
             }
             if !self.may_change() {
-                return Ok(Step::Partial);
+                step = Step::Partial;
+                break;
             }
-            if let Some(memory) = self.memory_of(row, statement)? {
+            // Another file of the project may have had it.
+            let (project, hashes) = (row.group.as_deref(), statement.hashes());
+            if let Some(memory) = bridge::memory_of_any(conn, &row.client, project, hashes)? {
                 bridge::put_statement(conn, row.id, &hash, &memory)?;
                 follow::came_back(self.change, &memory)?;
-                continue;
+            } else {
+                new.push((group, statement));
             }
-            let id = self.store(file, group, statement)?;
-            bridge::put_statement(conn, row.id, &hash, id.as_str())?;
+        }
+        self.store(row.id, file, &new)?;
+        Ok(step)
+    }
+
+    /// Stores statements as an import does, and records what each is stored as.
+    fn store(&mut self, row: i64, file: &ScannedFile, new: &[(&Group, &Statement)]) -> Result<()> {
+        if new.is_empty() {
+            return Ok(());
+        }
+        let candidate = |&(group, statement): &(&Group, &Statement)| {
+            (group.clone(), self.candidate(file, group, statement))
+        };
+        let candidates = new.iter().map(candidate).collect();
+        let taken = import_statements(self.change, self.scan.client, candidates)?;
+        let conn = self.change.conn;
+        for ((_, statement), (id, is_new)) in new.iter().zip(taken) {
+            let [hash, bare_hash] = statement.hashes();
+            bridge::put_statement(conn, row, &hash, id.as_str())?;
             if statement.own_id.is_some() {
                 // The client may drop the description; the text is the same statement then.
-                bridge::put_statement(conn, row.id, &statement.bare_hash(), id.as_str())?;
+                bridge::put_statement(conn, row, &bare_hash, id.as_str())?;
             }
-            if let Some(found) = file.rewordings.iter().find(|one| one.statement == hash) {
-                let is_reworded = follow::reword(self.change, &found.older, &id)?;
+            if is_new {
+                self.progress.counts.imported += 1;
+            } else {
+                follow::came_back(self.change, id.as_str())?;
+            }
+            let older = file.rewordings.iter().find(|one| one.statement == hash);
+            if let (Some(older), Some(_)) = (older, memories::by_id(conn, &id)?) {
+                let is_reworded = follow::reword(self.change, &older.older, &id)?;
                 self.progress.counts.reworded += u64::from(is_reworded);
             }
         }
-        Ok(Step::Complete)
+        Ok(())
     }
 
-    /// Returns the memory that a statement became when another file of the project had it.
-    fn memory_of(&self, row: &FileRow, statement: &Statement) -> Result<Option<String>> {
-        bridge::memory_of_any(
-            self.change.conn,
-            &row.client,
-            row.group.as_deref(),
-            statement.hashes(),
-        )
-    }
-
-    /// Returns the id of the memory of a statement, and whether it is a new one.
-    fn id_of(&self, origin: &ImportOrigin) -> Result<(MemoryId, bool)> {
-        let conn = self.change.conn;
-        for number in 0..MAX_EQUAL_STATEMENTS {
-            let id = origin.memory_id(number);
-            if tombstones::has(conn, &id)? {
-                return Ok((id, false));
-            }
-            match memories::by_id(conn, &id)? {
-                None => return Ok((id, true)),
-                Some(memory) if is_of(&memory, origin) => return Ok((id, false)),
-                Some(_) => {}
-            }
+    /// Returns a statement as an import reads it.
+    fn candidate(&self, file: &ScannedFile, group: &Group, statement: &Statement) -> ForeignMemory {
+        let Statement { fields, kind, .. } = statement;
+        let scope = match fields.is_about_person() {
+            _ if self.isolated.contains(&group.id) => Scope::Group,
+            true => Scope::Global,
+            false => self.change.shared.settings().scopes.of(*kind),
+        };
+        let mut metadata = Map::new();
+        metadata.insert(SOURCE.to_owned(), Value::from(file.path.clone()));
+        fields.declare(&mut metadata);
+        ForeignMemory {
+            path: file.shown_path.clone(),
+            root: None,
+            place: statement.place.clone(),
+            own_id: statement.own_id.clone(),
+            learned: None,
+            kind: *kind,
+            scope,
+            project: None,
+            by_person: false,
+            pinned: false,
+            created_at: fields.created_at.unwrap_or(0),
+            updated_at: fields.updated_at.unwrap_or(0),
+            confidence: None,
+            metadata,
+            relations: Vec::new(),
+            content: statement.text.clone(),
         }
-        Ok((MemoryId::from(uuid::Uuid::now_v7()), true))
     }
-
-    /// Stores a statement, unless its project has a memory with this text; returns the memory.
-    fn store(
-        &mut self,
-        file: &ScannedFile,
-        group: &Group,
-        statement: &Statement,
-    ) -> Result<MemoryId> {
-        let (conn, now) = (self.change.conn, self.change.call.now);
-        let hash = statement.hash();
-        let is_isolated = self.isolated.contains(&group.id);
-        let sees = |memory: &Memory| {
-            memory.group.as_ref() == Some(&group.id)
-                || (memory.scope == Scope::Global && !is_isolated)
-        };
-        if let Some(same) = memories::by_hash(conn, &hash)?.into_iter().find(sees) {
-            follow::came_back(self.change, same.id.as_str())?;
-            return Ok(same.id);
-        }
-        let origin = statement.origin(self.scan.client, &file.shown_path);
-        let (id, is_new) = self.id_of(&origin)?;
-        if !is_new {
-            return Ok(id);
-        }
-        groups::ensure(conn, group, now)?;
-        let content = &statement.text;
-        let metadata = metadata(file, statement, &origin);
-        let provenance = Provenance {
-            origin: Some(Origin::Import),
-            client: Some(self.scan.client.as_str().to_owned()),
-            trust: Trust::Import,
-            flags: flags::of_outside(content, &metadata),
-            ..Provenance::unknown()
-        };
-        let scope = if statement.fields.is_about_person() {
-            Scope::Global
-        } else {
-            self.change.shared.settings().scopes.of(statement.kind)
-        };
-        let new = NewMemory {
-            id: &id,
-            kind: statement.kind,
-            content,
-            group: Some(&group.id),
-            scope: if is_isolated { Scope::Group } else { scope },
-            confidence: Confidence::FULL,
-            metadata: &metadata,
-            hash: &hash,
-            expires_at: None,
-            provenance: &provenance,
-            importance: None,
-        };
-        let seq = self.change.insert(&new, &TextEncodings::default())?;
-        self.change.log(Operation::Import, &id, &json!({"bridge": self.scan.client.as_str()}))?;
-        self.added.push(seq);
-        self.progress.counts.imported += 1;
-        Ok(id)
-    }
-}
-
-fn metadata(
-    file: &ScannedFile,
-    statement: &Statement,
-    origin: &ImportOrigin,
-) -> Map<String, Value> {
-    let mut metadata = Map::new();
-    metadata.insert(SOURCE.to_owned(), Value::from(file.path.clone()));
-    metadata.insert(IMPORTED.to_owned(), json!(origin));
-    statement.fields.declare(&mut metadata);
-    metadata
-}
-
-/// Returns whether a memory is from this statement, whatever was changed in it since.
-fn is_of(memory: &Memory, origin: &ImportOrigin) -> bool {
-    origin::origin(memory)
-        .is_some_and(|stored| stored.path == origin.path && stored.text == origin.text)
 }

@@ -49,11 +49,9 @@ impl Reader {
         let project = file.group.as_ref().map(|group| group.id.as_str()).or(row.group.as_deref());
         let mut new: Vec<([u8; 16], &str)> = Vec::new();
         for statement in &file.statements {
-            let hash = statement.hash();
-            if bridge::memory_of_any(&self.conn, client.as_str(), project, statement.hashes())?
-                .is_none()
-            {
-                new.push((hash, statement.text.as_str()));
+            let hashes = statement.hashes();
+            if bridge::memory_of_any(&self.conn, client.as_str(), project, hashes)?.is_none() {
+                new.push((hashes[0], statement.text.as_str()));
             }
         }
         let texts: Vec<&str> = new.iter().map(|(_, text)| *text).collect();

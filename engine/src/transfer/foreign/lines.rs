@@ -48,7 +48,9 @@ pub(super) fn of_plan(
     }
     let mut positions = HashMap::new();
     for (at, planned) in written {
-        lines.add(&Record::Memory(Box::new(memory(planned, projects, now))))?;
+        let line = memory(planned, projects, now);
+        let client = line.client.clone().or_else(|| plan.client.clone());
+        lines.add(&Record::Memory(Box::new(MemoryLine { client, ..line })))?;
         positions.insert(lines.count, at);
     }
     for relation in relations(plan) {

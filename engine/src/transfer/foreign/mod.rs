@@ -16,11 +16,14 @@ use crate::transaction::change::{CallContext, Change};
 use crate::transfer::import::{ImportMode, Source};
 use body::Body;
 use loci_proto::error::Failure;
-use loci_proto::memory::Origin;
+use loci_proto::foreign::{ForeignMemory, ForeignProject, Format, ImportSource};
+use loci_proto::group::Group;
+use loci_proto::memory::{MemoryId, Origin};
+use loci_proto::requests::bridge::BridgeClient;
 use loci_proto::requests::import::{ForeignImport, ImportReply, ImportRequest};
 pub use projects::ForeignContext;
 use projects::Projects;
-use reconcile::Plan;
+use reconcile::{Plan, origin};
 use std::io::{BufRead, Cursor};
 use stored::Stored;
 
@@ -62,7 +65,8 @@ fn import(
     let mut plan = Plan::new(foreign.from, body, &stored, &mut projects, is_asked)?;
     let (bytes, line_numbers) = lines::of_plan(&plan, &projects, change.call.now)?;
     let source = Source::File;
-    let mode = ImportMode { source, skip_bad: true, own_texts: is_person, preview: false };
+    let mode =
+        ImportMode { source, skip_bad: true, own_texts: is_person, preview: false, is_part: false };
     let mut reply = change.import_lines(mode, &mut Cursor::new(bytes))?;
     for skipped in &mut reply.skipped_lines {
         // The lines are those of this module: the person knows the place in the source.
@@ -75,4 +79,40 @@ fn import(
     reply.unchanged += plan.unchanged();
     reply.preview = if request.preview { Some(plan.preview(&mut projects)?) } else { None };
     Ok(reply)
+}
+
+/// Imports statements of the memory files of `client` as a part of another act. Their projects are known, and no person is asked. Returns
+/// what each is stored as, and whether it is new: a memory of an earlier import, or one that has its text, stands for it otherwise.
+///
+/// # Errors
+/// `Database`.
+pub(crate) fn import_statements(
+    change: &mut Change<'_>,
+    client: BridgeClient,
+    statements: Vec<(Group, ForeignMemory)>,
+) -> Result<Vec<(MemoryId, bool)>> {
+    let is_codex = client == BridgeClient::Codex;
+    let format = if is_codex { Format::CodexMemory } else { Format::ClaudeMemory };
+    let from = ImportSource::Memories(format);
+    let mut body = Body::default();
+    let context = ForeignContext { needs_file: false, hinted: String::new() };
+    let mut projects = Projects::new(change, None, &body, &context)?;
+    let mut origins = Vec::with_capacity(statements.len());
+    for (group, memory) in statements {
+        origins.extend(origin(from, &memory));
+        body.files.push(memory.path.clone());
+        let project = Some(ForeignProject::Named(group.id.clone()));
+        projects.add_known(group)?;
+        body.memories.push(Some(ForeignMemory { project, ..memory }));
+    }
+    let stored = Stored::of_origins(change.conn, &origins)?;
+    let mut plan = Plan::new(from, body, &stored, &mut projects, false)?;
+    plan.client = Some(client.as_str().to_owned());
+    let (bytes, _) = lines::of_plan(&plan, &projects, change.call.now)?;
+    let source = Source::File;
+    let mode =
+        ImportMode { source, skip_bad: true, own_texts: false, preview: false, is_part: true };
+    change.import_lines(mode, &mut Cursor::new(bytes))?;
+    let taken = plan.planned.into_iter().flatten();
+    Ok(taken.map(|one| (one.id, matches!(one.change, reconcile::Change::New))).collect())
 }

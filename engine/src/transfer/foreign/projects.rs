@@ -93,6 +93,14 @@ impl<'a> Projects<'a> {
         Ok(projects)
     }
 
+    /// Adds a project that is known, by its id.
+    pub fn add_known(&mut self, group: Group) -> Result<()> {
+        let project = ForeignProject::Named(group.id.clone());
+        let placed = self.placed(group, None)?;
+        self.found.insert(project, Some(placed));
+        Ok(())
+    }
+
     /// Returns whether the call puts everything into one project.
     pub fn is_forced(&self) -> bool {
         self.forced.is_some()

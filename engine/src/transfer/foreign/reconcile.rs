@@ -59,6 +59,8 @@ pub(super) struct Planned {
 pub(super) struct Plan {
     /// The memories in their order; `None` for a line that was refused.
     pub planned: Vec<Option<Planned>>,
+    /// The client whose own memory they are, if it is one that is watched.
+    pub client: Option<String>,
     /// What an earlier import stored from these files, and is no longer there.
     missing: Vec<MissingMemory>,
 }
@@ -111,7 +113,7 @@ impl Plan {
             decider.read.add(&group, &memory, &change);
             planned.push(Some(Planned { id, memory, origin, group, standing, flags, change }));
         }
-        Ok(Self { planned, missing })
+        Ok(Self { planned, client: None, missing })
     }
 
     /// Returns the ids by the ids of the program, for relations.
@@ -199,7 +201,7 @@ fn earlier_of<'a>(from: ImportSource, body: &Body, stored: &'a Stored<'_>) -> Ve
     stored.earlier.iter().filter(is_of_files).collect()
 }
 
-fn origin(from: ImportSource, memory: &ForeignMemory) -> Option<ImportOrigin> {
+pub(super) fn origin(from: ImportSource, memory: &ForeignMemory) -> Option<ImportOrigin> {
     let ImportSource::Memories(format) = from else { return None };
     Some(ImportOrigin {
         from: format.as_str().to_owned(),
@@ -266,7 +268,10 @@ impl Decider<'_, '_> {
                 Ok((old.line.id.clone(), change_of(old, origin, (placed, is_forced), standing)))
             }
             None => match self.reason_against(&placed.id, memory)? {
-                Some(reason) => Ok((origin.memory_id(u32::MAX), Change::LeftOut(reason))),
+                Some((stored, reason)) => {
+                    let id = stored.unwrap_or_else(|| origin.memory_id(u32::MAX));
+                    Ok((id, Change::LeftOut(reason)))
+                }
                 None => self.next_id(origin),
             },
         }
@@ -288,30 +293,29 @@ impl Decider<'_, '_> {
         Ok((id, change))
     }
 
-    /// Returns why a new memory is not needed: its project has its text, from this import or before.
+    /// Returns why a new memory is not needed: its project has its text, from this import or before; and the memory that has it.
     fn reason_against(
         &self,
         group: &str,
         memory: &ForeignMemory,
-    ) -> Result<Option<Cow<'static, str>>> {
+    ) -> Result<Option<(Option<MemoryId>, Cow<'static, str>)>> {
         // Earlier versions of the bridge imported statements without their headings.
         for text in [&memory.content, without_place(&memory.content, &memory.place)] {
-            if self.read.texts.contains(&(group.to_owned(), text_hash(text)))
-                || self.stored.has_text(group, text)?
-            {
-                return Ok(Some("is stored already".into()));
+            let same = self.stored.with_text(group, text)?;
+            if same.is_some() || self.read.texts.contains(&(group.to_owned(), text_hash(text))) {
+                return Ok(Some((same, "is stored already".into())));
             }
         }
         // From the same file it is found by its id; this is its text in another one.
         if self.stored.was_forgotten(group, &memory.content)? {
-            return Ok(Some("was forgotten here".into()));
+            return Ok(Some((None, "was forgotten here".into())));
         }
         if memory.own_id.is_some() {
             return Ok(None);
         }
         let other = self.stored.statements.other_file(group, memory);
         let other = other.or_else(|| self.read.statements.other_file(group, memory));
-        Ok(other.map(|path| format!("is stored already, from {path}").into()))
+        Ok(other.map(|path| (None, format!("is stored already, from {path}").into())))
     }
 
     /// Returns an id that no memory has, and that it is new; or that of a memory that was erased. It depends only on the source: what was

@@ -51,16 +51,30 @@ impl<'a> Stored<'a> {
     pub fn load(conn: &'a Connection) -> Result<Self> {
         let mut stored = Self { conn, earlier: Vec::new(), statements: Statements::default() };
         for seq in import_rows::with_metadata(conn, IMPORTED)? {
-            let Some(line) = export_rows::memory_line(conn, seq)? else { continue };
-            let origin = line.metadata.get(IMPORTED).map(ImportOrigin::deserialize);
-            let Some(Ok(origin)) = origin else { continue };
-            let earlier = Earlier { origin, line };
+            let Some(earlier) = earlier(conn, seq)? else { continue };
             if earlier.is_active() && earlier.origin.id.is_none() {
                 let Earlier { origin, line } = &earlier;
                 let group = line.group.as_deref().unwrap_or_default();
                 stored.statements.add(group, &line.content, &origin.path, &origin.place);
             }
             stored.earlier.push(earlier);
+        }
+        Ok(stored)
+    }
+
+    /// Reads the memories of the same texts of the same files, without what these files stated otherwise.
+    pub fn of_origins(conn: &'a Connection, origins: &[ImportOrigin]) -> Result<Self> {
+        let mut stored = Self { conn, earlier: Vec::new(), statements: Statements::default() };
+        for origin in origins {
+            for number in 0.. {
+                let found = import_rows::find(conn, &origin.memory_id(number))?;
+                let Some((seq, _)) = found else { break };
+                let Some(same) = earlier(conn, seq)? else { continue };
+                if same.origin.path == origin.path && same.origin.text == origin.text {
+                    stored.earlier.push(same);
+                    break;
+                }
+            }
         }
         Ok(stored)
     }
@@ -80,18 +94,25 @@ impl<'a> Stored<'a> {
         tombstones::has(self.conn, id)
     }
 
-    /// Returns whether a project has an active memory of exactly this text.
-    pub fn has_text(&self, group: &str, text: &str) -> Result<bool> {
-        let equal = memories::by_hash(self.conn, &hash(text))?;
-        Ok(equal
-            .iter()
-            .any(|memory| memory.group.as_deref() == Some(group) && memory.content == text))
+    /// Returns the active memory of a project that has exactly this text.
+    pub fn with_text(&self, group: &str, text: &str) -> Result<Option<MemoryId>> {
+        let equal = memories::by_hash(self.conn, &hash(text))?.into_iter();
+        let mut of_group =
+            equal.filter(|memory| memory.group.as_deref() == Some(group) && memory.content == text);
+        Ok(of_group.next().map(|memory| memory.id))
     }
 
     /// Returns whether exactly this text was forgotten in a project.
     pub fn was_forgotten(&self, group: &str, text: &str) -> Result<bool> {
         import_rows::was_forgotten(self.conn, group, text, &hash(text))
     }
+}
+
+/// Returns a memory with where an import had it from; `None` for any other.
+fn earlier(conn: &Connection, seq: i64) -> Result<Option<Earlier>> {
+    let Some(line) = export_rows::memory_line(conn, seq)? else { return Ok(None) };
+    let origin = line.metadata.get(IMPORTED).map(ImportOrigin::deserialize);
+    Ok(origin.and_then(std::result::Result::ok).map(|origin| Earlier { origin, line }))
 }
 
 /// Where statements are stated, by project and by their text without headings.

@@ -7,14 +7,15 @@ use crate::markup::LeftOut;
 use crate::memory_files::{Note, normalized};
 use crate::places::Places;
 use crate::regular_file;
+use crate::rows::{self, Fields, Record, Rest};
 use crate::statements::Split;
 use crate::times;
 use loci_proto::error::{Code, Failure};
-use loci_proto::foreign::{ForeignMemory, ForeignProject, Reading, SkippedText};
+use loci_proto::foreign::{ForeignMemory, ForeignProject, ForeignRelation, Reading, SkippedText};
 use loci_proto::limits::CONTENT_BYTES;
 use loci_proto::memory::{MemoryType, Scope};
 use serde_json::Map;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -56,6 +57,8 @@ pub(crate) struct Collector<'a> {
     reading: Reading,
     /// What is left out and says little: tags, titles, fields. It is listed after the rest.
     minor: Reading,
+    /// How many fields that only serve a program are left out, by file and name.
+    bookkeeping: BTreeMap<String, BTreeMap<String, usize>>,
     seen: HashSet<PathBuf>,
 }
 
@@ -66,13 +69,20 @@ impl<'a> Collector<'a> {
             names_data: false,
             reading: Reading::default(),
             minor: Reading::default(),
+            bookkeeping: BTreeMap::new(),
             seen: HashSet::new(),
         }
     }
 
     /// Returns what was read.
     pub fn finish(self) -> Reading {
-        let Self { mut reading, minor, .. } = self;
+        let Self { mut reading, mut minor, bookkeeping, .. } = self;
+        for (path, fields) in bookkeeping {
+            let names = fields.iter().map(|(name, count)| format!("{name} ({count})"));
+            let names = names.collect::<Vec<_>>().join(", ");
+            let reason = format!("fields that only serve the program: {names}");
+            minor.skip(SkippedText { path, place: String::new(), reason });
+        }
         for text in minor.skipped {
             reading.skip(text);
         }
@@ -210,12 +220,6 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Notes that an item of a document is left out.
-    pub fn skip_item(&mut self, file: &TextFile, item: &Item, reason: &str) {
-        let place = file.lines.place(&file.text, &item.bytes, true);
-        self.skip(&file.name, &place, reason);
-    }
-
     /// Adds a memory, unless its text is empty or too long.
     pub fn add(&mut self, memory: ForeignMemory) {
         let place = memory.place.clone();
@@ -236,6 +240,56 @@ impl<'a> Collector<'a> {
             return self.reading.memories.push(memory);
         };
         self.skip(&memory.path, place, &reason);
+        for ForeignRelation { predicate, to, .. } in &memory.relations {
+            self.skip(
+                &memory.path,
+                place,
+                &format!("so its relation is left out: {predicate} {to}"),
+            );
+        }
+    }
+
+    /// Returns an item of a document as a record; what is no object is noted.
+    pub fn record(&mut self, file: &TextFile, item: &Item) -> Option<Record> {
+        let place = file.lines.place(&file.text, &item.bytes, true);
+        if let Some(fields) = item.fields(&file.text) {
+            return Some(Record { fields, place });
+        }
+        self.skip(&file.name, &place, "is no JSON object");
+        None
+    }
+
+    /// Adds the memory that was read from a record, with what else the record says; `own` are names of fields that only serve the program.
+    pub fn add_with(&mut self, mut memory: ForeignMemory, record: Record, own: &[&str]) {
+        let place = record.place.clone();
+        let others = self.rest(&memory.path, record, own);
+        let too_large = rows::keep(&mut memory.metadata, others);
+        if !too_large.is_empty() {
+            let reason = format!("has too large fields: {}", too_large.join(", "));
+            self.skip(&memory.path, &place, &reason);
+        }
+        self.add_from(memory, &place);
+    }
+
+    /// Notes what a record says beside what was taken of it.
+    pub fn skip_rest(&mut self, path: &str, record: Record, what: &str) {
+        let place = record.place.clone();
+        let others = self.rest(path, record, &[]);
+        if !others.is_empty() {
+            let names = others.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+            let reason = format!("further fields of {what}: {names}");
+            self.minor.skip(SkippedText { path: path.to_owned(), place, reason });
+        }
+    }
+
+    /// Counts the fields that only serve a program, and returns the others.
+    fn rest(&mut self, path: &str, record: Record, own: &[&str]) -> Fields {
+        let Rest { bookkeeping, others } = record.rest(own);
+        if !bookkeeping.is_empty() {
+            let counts = self.bookkeeping.entry(path.to_owned()).or_default();
+            bookkeeping.into_iter().for_each(|name| *counts.entry(name).or_default() += 1);
+        }
+        others
     }
 
     /// Adds a record of loci.
@@ -286,19 +340,31 @@ fn has_ending<'e>(path: &Path, endings: &[(&str, &'e str)]) -> Option<&'e str> {
 
 /// Returns a memory of a file without a text, to which a format adds what it knows.
 pub(crate) fn memory_of(file: &TextFile, project: Option<ForeignProject>) -> ForeignMemory {
+    let day = times::of_name(&file.stem());
     ForeignMemory {
-        path: file.name.clone(),
+        scope: Scope::Group,
+        project,
+        created_at: day.unwrap_or(file.changed_at),
+        updated_at: file.changed_at.max(day.unwrap_or(0)),
+        ..memory_at(&file.name)
+    }
+}
+
+/// Returns a memory at a path without a text and a time, about no project.
+pub(crate) fn memory_at(path: &str) -> ForeignMemory {
+    ForeignMemory {
+        path: path.to_owned(),
         root: None,
         place: String::new(),
         learned: None,
         own_id: None,
         kind: MemoryType::Semantic,
-        scope: Scope::Group,
-        project,
+        scope: Scope::Global,
+        project: None,
         by_person: false,
         pinned: false,
-        created_at: times::of_name(&file.stem()).unwrap_or(file.changed_at),
-        updated_at: file.changed_at.max(times::of_name(&file.stem()).unwrap_or(0)),
+        created_at: 0,
+        updated_at: 0,
         confidence: None,
         metadata: Map::new(),
         relations: Vec::new(),

@@ -1,38 +1,20 @@
 //! The database of engram: `~/.engram/engram.db` with the table `observations`, or the JSON of
 //! `engram export`.
 
-use crate::collector::{Collector, TextFile};
+use crate::collector::{Collector, TextFile, memory_at};
 use crate::db::stores::ForeignStore;
 use crate::error::Result;
-use crate::json::{self, Items};
-use crate::rows::{self, Fields};
+use crate::json::{self, Items, Shape};
+use crate::rows::{self, Record};
 use loci_proto::error::{Code, Failure};
 use loci_proto::foreign::{ForeignMemory, ForeignProject};
 use loci_proto::memory::{MemoryType, Scope};
-use serde_json::{Map, Value};
-use std::collections::HashMap;
+use serde_json::Value;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-/// Fields that an observation has as a memory, and those that only serve engram.
-const KNOWN: [&str; 17] = [
-    "id",
-    "sync_id",
-    "session_id",
-    "type",
-    "title",
-    "content",
-    "project",
-    "scope",
-    "created_at",
-    "updated_at",
-    "deleted_at",
-    "normalized_hash",
-    "revision_count",
-    "duplicate_count",
-    "last_seen_at",
-    "review_after",
-    "expires_at",
-];
+/// Fields that only serve engram.
+const OWN: [&str; 2] = ["session_id", "review_after"];
 
 /// Reads a database or an export.
 pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
@@ -47,111 +29,108 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
         if !collector.begin_file(path) {
             return Ok(());
         }
-        let sessions = if has_sessions { store.rows("sessions")? } else { Vec::new() };
-        let number = |(number, row)| (row, format!("row {}", number + 1));
-        (observations.into_iter().enumerate().map(number).collect(), sessions)
+        (observations, if has_sessions { store.rows("sessions")? } else { Vec::new() })
     };
-    for session in &sessions {
-        if let Some(summary) = rows::text(session, "summary") {
-            let place = format!("session {}", rows::id(session, "id").unwrap_or_default());
-            collector.skip(&name, &place, &format!("the summary of a session: {summary}"));
+    let folders: HashMap<String, String> = sessions
+        .iter()
+        .filter_map(|row| {
+            Some((row.fields.get("id").and_then(rows::id)?, row.text("directory")?.to_owned()))
+        })
+        .collect();
+    let mut used = HashSet::new();
+    for row in observations {
+        let session = row.fields.get("session_id").and_then(rows::id);
+        let folder = session.and_then(|session| folders.get(&session)).map(String::as_str);
+        if observation(collector, &name, row, folder) {
+            used.extend(folder);
         }
     }
-    let folders: HashMap<String, &str> = sessions
-        .iter()
-        .filter_map(|row| Some((rows::id(row, "id")?, rows::text(row, "directory")?)))
-        .collect();
-    for (row, place) in &observations {
-        observation(collector, (&name, place), row, &folders);
+    for row in sessions {
+        session(collector, &name, row, &used);
     }
     Ok(())
 }
 
-/// Rows with the place of each, and sessions.
-type Rows = (Vec<(Fields, String)>, Vec<Fields>);
+/// Notes what a session says beside the folder of its observations.
+fn session(collector: &mut Collector<'_>, path: &str, mut row: Record, used: &HashSet<&str>) {
+    if let Some(summary) = row.take_text(&["summary"]) {
+        collector.skip(path, &row.place, &format!("the summary of a session: {summary}"));
+    }
+    let folder = row.take(&["directory"], |folder| {
+        folder.as_str().filter(|at| used.contains(at)).map(str::to_owned)
+    });
+    remove_name_of(folder.as_deref(), &mut row);
+    collector.skip_rest(path, row, "a session");
+}
+
+/// Takes the name of the project if the folder has it too.
+fn remove_name_of(folder: Option<&str>, row: &mut Record) {
+    let name = folder.and_then(|folder| Path::new(folder).file_name());
+    row.take(&["project"], |project| {
+        name.filter(|name| project == &*name.to_string_lossy()).map(|_| ())
+    });
+}
+
+/// Observations and sessions.
+type Rows = (Vec<Record>, Vec<Record>);
 
 fn document(collector: &mut Collector<'_>, file: &TextFile) -> Result<Rows> {
-    let lists = ["observations", "sessions"];
-    let Items { items, left_out } = json::items(&file.text, &lists).map_err(|error| {
+    let shape = Shape { lists: &["observations", "sessions"], texts: &["content", "title"] };
+    let Items { items, left_out } = json::items(&file.text, shape).map_err(|error| {
         let message = format!("{} is not JSON: {error}", file.name);
         Failure::new(Code::Invalid, message).hint("Use the file that engram export has written")
     })?;
-    // Numbers of the export itself.
-    let left_out = left_out
-        .into_iter()
-        .filter(|part| !["version", "exported_at"].iter().any(|name| part.reason.contains(name)));
-    collector.leave_out(file, left_out.collect());
+    collector.leave_out(file, left_out);
     let (mut observations, mut sessions) = (Vec::new(), Vec::new());
     for item in items {
-        match (item.fields(&file.text), item.list.as_str()) {
-            (Some(fields), "sessions") => sessions.push(fields),
-            (Some(fields), _) => {
-                observations.push((fields, file.lines.place(&file.text, &item.bytes, true)));
-            }
-            (None, _) => collector.skip_item(file, &item, "is no JSON object"),
-        }
+        let list = if item.list == "sessions" { &mut sessions } else { &mut observations };
+        list.extend(collector.record(file, &item));
     }
     Ok((observations, sessions))
 }
 
+/// Adds an observation; false if it is left out.
 fn observation(
     collector: &mut Collector<'_>,
-    (name, place): (&str, &str),
-    row: &Fields,
-    folders: &HashMap<String, &str>,
-) {
-    let Some(id) = rows::id(row, "sync_id").or_else(|| rows::id(row, "id")) else {
-        return collector.skip(name, place, "an observation without an id");
+    path: &str,
+    mut row: Record,
+    folder: Option<&str>,
+) -> bool {
+    let Some(id) = row.take_id(&["sync_id"]).or_else(|| row.take_id(&["id"])) else {
+        collector.skip(path, &row.place, "an observation without an id");
+        return false;
     };
-    if rows::is_set(row, "deleted_at") {
-        return collector.skip(name, place, "was deleted");
+    if row.take_flag("deleted_at") {
+        collector.skip(path, &row.place, "was deleted");
+        return false;
     }
-    let folder = rows::id(row, "session_id").and_then(|session| folders.get(&session).copied());
-    let project = match (folder, rows::text(row, "project")) {
-        (Some(folder), _) => Some(ForeignProject::Folder(folder.to_owned())),
-        (None, Some(name)) => Some(ForeignProject::Named(name.to_owned())),
-        (None, None) => None,
+    remove_name_of(folder, &mut row);
+    let project = match folder {
+        Some(folder) => Some(ForeignProject::Folder(folder.to_owned())),
+        None => row.take_text(&["project"]).map(ForeignProject::Named),
     };
-    let kind = rows::text(row, "type").unwrap_or_default();
-    let (title, content) = (
-        rows::text(row, "title").unwrap_or_default(),
-        rows::text(row, "content").unwrap_or_default(),
-    );
-    let content = match (title, content) {
-        ("", content) => content.to_owned(),
-        (title, content) if content.starts_with(title) => content.to_owned(),
-        (title, content) => format!("{title}\n\n{content}"),
-    };
-    let mut metadata = Map::new();
-    if !kind.is_empty() {
-        metadata.insert("category".to_owned(), Value::from(kind));
-    }
-    if let Some(names) = rows::keep_rest(&mut metadata, row, &KNOWN) {
-        collector.skip(name, place, &format!("has too large fields: {names}"));
-    }
-    let is_personal = rows::text(row, "scope").is_some_and(|scope| scope != "project");
-    let created_at = rows::time(row, &["created_at"]).unwrap_or(0);
-    let memory = ForeignMemory {
-        root: None,
-        path: name.to_owned(),
+    let scope = row.text("scope").is_some_and(|scope| scope != "project");
+    let scope = if scope || project.is_none() { Scope::Global } else { Scope::Group };
+    row.take_one_of("scope", &["project", "personal"]);
+    let (kind, title) = (row.take_text(&["type"]), row.take_text(&["title"]).unwrap_or_default());
+    let content = row.take_text(&["content"]).unwrap_or_default();
+    let content =
+        if content.starts_with(&title) { content } else { format!("{title}\n\n{content}") };
+    let mut memory = ForeignMemory {
         place: id.clone(),
-        learned: None,
         own_id: Some(id),
-        kind: match kind {
+        kind: match kind.as_deref().unwrap_or_default() {
             "bugfix" | "session_summary" | "discovery" | "decision" => MemoryType::Episodic,
             "pattern" | "how-to" => MemoryType::Procedural,
             _ => MemoryType::Semantic,
         },
-        scope: if is_personal || project.is_none() { Scope::Global } else { Scope::Group },
+        scope,
         project,
-        by_person: false,
-        pinned: false,
-        created_at,
-        updated_at: rows::time(row, &["updated_at"]).unwrap_or(created_at).max(created_at),
-        confidence: None,
-        metadata,
-        relations: Vec::new(),
         content,
+        ..memory_at(path)
     };
-    collector.add_from(memory, place);
+    memory.metadata.extend(kind.map(|kind| ("category".to_owned(), Value::from(kind))));
+    row.date(&mut memory, &["created_at"]);
+    collector.add_with(memory, row, &OWN);
+    true
 }

@@ -11,6 +11,8 @@ use std::ops::Range;
 
 /// Maximum depth of objects around the lists.
 const MAX_DEPTH: usize = 4;
+/// Fields that programs put around their lists.
+const WRAPPERS: [&str; 6] = ["data", "items", "results", "result", "memories", "graph"];
 
 /// A value of a document.
 pub(crate) struct Item {
@@ -39,15 +41,40 @@ pub(crate) struct Items {
     pub left_out: Vec<LeftOut>,
 }
 
-/// Returns the items of a document; `lists` are the names of the fields that have them.
+/// What an object with items has: fields with lists, and none of the texts that an item has.
+#[derive(Clone, Copy)]
+pub(crate) struct Shape {
+    pub lists: &'static [&'static str],
+    pub texts: &'static [&'static str],
+}
+
+impl Shape {
+    fn is_list(self, name: &str, value: &RawValue) -> bool {
+        (self.lists.contains(&name) || WRAPPERS.contains(&name))
+            && value.get().starts_with(['[', '{'])
+    }
+
+    /// Returns whether an object is around items, and no item itself.
+    fn is_around(self, fields: &BTreeMap<String, &RawValue>) -> bool {
+        let is_text = |name: &&str| {
+            fields
+                .get(*name)
+                .is_some_and(|value| value.get().starts_with('"') && value.get() != "\"\"")
+        };
+        fields.iter().any(|(name, value)| self.is_list(name, value))
+            && !self.texts.iter().any(is_text)
+    }
+}
+
+/// Returns the items of a document.
 ///
 /// # Errors
 /// The text is not JSON, and its first line is not either.
-pub(crate) fn items(text: &str, lists: &[&str]) -> serde_json::Result<Items> {
+pub(crate) fn items(text: &str, shape: Shape) -> serde_json::Result<Items> {
     let mut found = Items::default();
     let whole = match serde_json::from_str::<&RawValue>(text) {
         Ok(raw) => {
-            found.add(text, raw, "", (lists, 0));
+            found.add(text, raw, "", (shape, 0));
             return Ok(found);
         }
         Err(error) => error,
@@ -60,7 +87,7 @@ pub(crate) fn items(text: &str, lists: &[&str]) -> serde_json::Result<Items> {
             continue;
         }
         match serde_json::from_str::<&RawValue>(line.trim()) {
-            Ok(raw) => found.add(text, raw, "", (lists, 0)),
+            Ok(raw) => found.add(text, raw, "", (shape, 0)),
             Err(_) if found.items.is_empty() => return Err(whole),
             Err(error) => {
                 let reason = format!("is not JSON: {error}").into();
@@ -72,34 +99,31 @@ pub(crate) fn items(text: &str, lists: &[&str]) -> serde_json::Result<Items> {
 }
 
 impl Items {
-    fn add(&mut self, text: &str, raw: &RawValue, list: &str, (lists, depth): (&[&str], usize)) {
+    fn add(&mut self, text: &str, raw: &RawValue, list: &str, (shape, depth): (Shape, usize)) {
         let bytes_of = |raw: &RawValue| {
             let start = raw.get().as_ptr() as usize - text.as_ptr() as usize;
             start..start + raw.get().len()
         };
-        let is_nested = |raw: &RawValue| raw.get().starts_with(['[', '{']);
         if raw.get().starts_with('[')
             && let Ok(values) = serde_json::from_str::<Vec<&RawValue>>(raw.get())
         {
             let item = |raw| Item { list: list.to_owned(), bytes: bytes_of(raw) };
             self.items.extend(values.into_iter().map(item));
-            return;
-        }
-        if raw.get().starts_with('{')
+        } else if raw.get().starts_with('{')
             && depth < MAX_DEPTH
             && let Ok(fields) = serde_json::from_str::<BTreeMap<String, &RawValue>>(raw.get())
-            && fields.iter().any(|(name, value)| lists.contains(&name.as_str()) && is_nested(value))
+            && shape.is_around(&fields)
         {
             for (name, value) in fields {
-                if lists.contains(&name.as_str()) && is_nested(value) {
-                    self.add(text, value, &name, (lists, depth + 1));
+                if shape.is_list(&name, value) {
+                    self.add(text, value, &name, (shape, depth + 1));
                 } else {
                     let reason = format!("the field {name} of the document").into();
                     self.left_out.push(LeftOut { bytes: bytes_of(value), reason });
                 }
             }
-            return;
+        } else {
+            self.items.push(Item { list: list.to_owned(), bytes: bytes_of(raw) });
         }
-        self.items.push(Item { list: list.to_owned(), bytes: bytes_of(raw) });
     }
 }

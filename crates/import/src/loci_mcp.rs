@@ -2,17 +2,20 @@
 //!
 //! Its usual place is that of loci's own database, so the tables are looked at before they are read.
 
-use crate::collector::Collector;
+use crate::collector::{Collector, memory_at};
 use crate::db::stores::ForeignStore;
 use crate::error::Result;
 use crate::places::Places;
-use crate::rows::{self, Fields};
+use crate::rows::Record;
 use loci_proto::error::{Code, Failure};
 use loci_proto::foreign::{ForeignMemory, ForeignProject, ForeignRelation};
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+
+/// Fields that only serve loci-mcp.
+const OWN: [&str; 1] = ["last_accessed"];
 
 /// Returns the usual database, unless it is loci's own.
 pub(crate) fn usual_paths(places: &Places) -> Vec<PathBuf> {
@@ -38,68 +41,64 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
             .hint("A backup of loci itself is restored with loci backup restore"));
     }
     let store = ForeignStore::open(path)?;
-    let mut relations: HashMap<String, Vec<Fields>> = HashMap::new();
-    for relation in store.rows("entity_relations")? {
-        let subject = rows::text(&relation, "subject_id").unwrap_or_default().to_owned();
-        relations.entry(subject).or_default().push(relation);
-    }
+    let (rows, all) = (store.rows("memories")?, store.rows("entity_relations")?);
     if !collector.begin_file(path) {
         return Ok(());
     }
-    for row in store.rows("memories")? {
-        let id = rows::id(&row, "id").unwrap_or_default();
-        let related = relations.remove(&id).unwrap_or_default();
-        memory(collector, &name, &row, &related);
+    let mut relations: HashMap<String, Vec<(String, ForeignRelation)>> = HashMap::new();
+    for mut row in all {
+        let place = row.place.clone();
+        let [subject, predicate, to] =
+            ["subject_id", "predicate", "object_id"].map(|name| row.take_id(&[name]));
+        if let (Some(subject), Some(predicate), Some(to)) = (subject, predicate, to) {
+            let relation = ForeignRelation { predicate, to, path: None };
+            relations.entry(subject).or_default().push((place, relation));
+            collector.skip_rest(&name, row, "a relation");
+        } else {
+            collector.skip(&name, &place, "a relation without its ends or type");
+        }
     }
-    for relation in relations.into_values().flatten() {
-        let id = rows::id(&relation, "id").unwrap_or_default();
-        collector.skip(&name, &id, "a relation of a memory that is not there");
+    for row in rows {
+        memory(collector, &name, row, &mut relations);
+    }
+    for (place, _) in relations.into_values().flatten() {
+        collector.skip(&name, &place, "a relation of a memory that is not there");
     }
     Ok(())
 }
 
-fn memory(collector: &mut Collector<'_>, name: &str, row: &Fields, relations: &[Fields]) {
-    let Some(id) = rows::id(row, "id") else {
-        return collector.skip(name, "", "a memory without an id");
+fn memory(
+    collector: &mut Collector<'_>,
+    name: &str,
+    mut row: Record,
+    relations: &mut HashMap<String, Vec<(String, ForeignRelation)>>,
+) {
+    let Some(id) = row.take_id(&["id"]) else {
+        return collector.skip(name, &row.place, "a memory without an id");
     };
-    if let Some(by) = rows::text(row, "superseded_by") {
+    if let Some(by) = row.text("superseded_by") {
         let reason = if by == "forgotten" { "was forgotten" } else { "was replaced" };
-        return collector.skip(name, &id, reason);
+        return collector.skip(name, &row.place, reason);
     }
-    let Some(kind) = rows::text(row, "type").and_then(|kind| kind.parse::<MemoryType>().ok())
-    else {
-        return collector.skip(name, &id, "has an unknown type");
+    let Some(kind) = row.take(&["type"], |kind| kind.as_str()?.parse::<MemoryType>().ok()) else {
+        return collector.skip(name, &row.place, "has an unknown type");
     };
-    let related = relations.iter().filter_map(|relation| {
-        let predicate = rows::text(relation, "predicate")?.to_owned();
-        Some(ForeignRelation {
-            predicate,
-            to: rows::text(relation, "object_id")?.to_owned(),
-            path: None,
-        })
-    });
-    let group = rows::text(row, "source_group").filter(|group| *group != "default");
-    let is_of_group = rows::text(row, "scope") == Some("group");
-    let created_at = rows::time(row, &["created_at"]).unwrap_or(0);
-    collector.add(ForeignMemory {
-        root: None,
-        path: name.to_owned(),
+    let group = row.take_text(&["source_group"]).filter(|group| group != "default");
+    let is_of_group = row.take_one_of("scope", &["group", "global"]).as_deref() == Some("group");
+    let confidence = |value: &Value| Confidence::new(value.as_f64()?).ok();
+    let related = relations.remove(&id).into_iter().flatten();
+    let mut memory = ForeignMemory {
         place: id.clone(),
         kind,
         scope: if is_of_group { Scope::Group } else { Scope::Global },
-        project: group.map(|group| ForeignProject::Named(group.to_owned())),
-        by_person: false,
-        pinned: false,
-        created_at,
-        updated_at: rows::time(row, &["updated_at"]).unwrap_or(created_at).max(created_at),
-        confidence: row
-            .get("confidence")
-            .and_then(Value::as_f64)
-            .and_then(|confidence| Confidence::new(confidence).ok()),
-        metadata: rows::object(row, "metadata"),
-        relations: related.collect(),
-        content: rows::text(row, "content").unwrap_or_default().to_owned(),
-        learned: None,
+        project: group.map(ForeignProject::Named),
+        confidence: row.take(&["confidence"], confidence),
+        metadata: row.take_object("metadata"),
+        relations: related.map(|(_, relation)| relation).collect(),
+        content: row.take_text(&["content"]).unwrap_or_default(),
         own_id: Some(id),
-    });
+        ..memory_at(name)
+    };
+    row.date(&mut memory, &["created_at"]);
+    collector.add_with(memory, row, &OWN);
 }

@@ -3,7 +3,8 @@
 
 use crate::collector::{Collector, TextFile, memory_of};
 use crate::error::Result;
-use crate::rows::{self, Fields};
+use crate::json::{self, Items, Shape};
+use crate::rows::{Fields, Record};
 use loci_base::model::time::moment_of;
 use loci_proto::error::{Code, Failure};
 use loci_proto::foreign::{ForeignMemory, ForeignProject, ForeignRelation};
@@ -18,223 +19,143 @@ const DEFAULT_STREAM: &str = "__user_default__";
 const CATEGORIES: [(&str, &str); 3] =
     [("PreferenceOrDecision", "preference"), ("ProjectState", "project_state"), ("Fact", "fact")];
 
-/// Fields that a chunk has as a memory, and those that start anew or only serve Loomem.
-const KNOWN: [&str; 22] = [
-    "id",
-    "content",
-    "stream",
+/// Fields of a chunk that start anew or only serve Loomem.
+const OWN: [&str; 11] = [
     "level",
-    "score",
-    "timestamp",
-    "created_at",
-    "persistent",
     "is_latest",
-    "superseded_by",
-    "extraction_meta",
     "importance",
     "access_count",
     "source_ids",
     "prompt_version",
-    "version",
     "supersedes_id",
     "root_memory_id",
     "consolidated",
     "chunk_ids",
-    "embedding",
     "last_accessed",
 ];
-
-/// Fields that an entity has as a memory, and those that only serve Loomem.
-const KNOWN_OF_ENTITY: [&str; 6] =
-    ["id", "canonical_name", "entity_type", "aliases", "stream_id", "chunk_ids"];
+const SHAPE: Shape = Shape {
+    lists: &["chunks", "entities", "edges"],
+    texts: &["content", "canonical_name", "relation_type"],
+};
 
 /// Reads an export.
 pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
     let Some(file) = collector.text_file(path) else { return Ok(()) };
-    let document = parse(collector, &file)?;
-    let all = |name: &str| {
-        let items = if document.is_array() && name == "chunks" {
-            document.as_array()
-        } else {
-            document.get(name).and_then(Value::as_array)
-        };
-        items.into_iter().flatten()
-    };
-    let list = |name: &str| all(name).filter_map(Value::as_object);
-    left_out(collector, &file, &document);
-    for (number, chunk) in all("chunks").enumerate() {
-        let place = format!("chunk {}", number + 1);
-        match chunk.as_object() {
-            Some(chunk) => self::chunk(collector, &file, &place, chunk),
-            None => collector.skip(&file.name, &place, &format!("is no JSON object: {chunk}")),
+    let Items { items, left_out } = json::items(&file.text, SHAPE).map_err(|error| {
+        let message = format!("{} is not JSON of loomem: {error}", file.name);
+        Failure::new(Code::Invalid, message).hint("Name a file with its chunks as JSON")
+    })?;
+    collector.leave_out(&file, left_out);
+    let (mut entities, mut edges) = (Vec::new(), Vec::new());
+    for item in items {
+        let Some(record) = collector.record(&file, &item) else { continue };
+        match item.list.as_str() {
+            "entities" => entities.push(record),
+            "edges" => edges.push(record),
+            _ => chunk(collector, &file, record),
         }
     }
-    let edges: Vec<&Fields> = list("edges").collect();
-    let names: HashSet<&str> =
-        list("entities").filter_map(|node| rows::text(node, "canonical_name")).collect();
-    for edge in &edges {
-        let end = |name: &str| rows::text(edge, name).unwrap_or("nothing");
-        let [source, target] = ["source", "target"].map(end);
-        let missing = [source, target].into_iter().find(|end| !names.contains(*end));
-        let reason = match (missing, rows::text(edge, "relation_type")) {
-            (Some(missing), _) => format!("relates {missing}, which is no entity of the file"),
-            (None, None) => "relates without a type".to_owned(),
-            (None, Some(_)) => continue,
+    let names: HashSet<String> =
+        entities.iter().filter_map(|node| node.text("canonical_name").map(str::to_owned)).collect();
+    let mut by_source: HashMap<String, Vec<ForeignRelation>> = HashMap::new();
+    for mut edge in edges {
+        let ends = ["source", "target", "relation_type"].map(|name| edge.take_text(&[name]));
+        let [Some(source), Some(to), Some(predicate)] = ends else {
+            collector.skip(&file.name, &edge.place, "an edge without its ends or type");
+            continue;
         };
-        collector.skip(&file.name, &format!("{source} to {target}"), &reason);
-    }
-    let mut by_source: HashMap<&str, Vec<&Fields>> = HashMap::new();
-    for edge in edges {
-        if let Some(source) = rows::text(edge, "source") {
-            by_source.entry(source).or_default().push(edge);
+        if let Some(missing) = [&source, &to].into_iter().find(|end| !names.contains(*end)) {
+            let reason = format!("relates {missing}, which is no entity of the file");
+            collector.skip(&file.name, &edge.place, &reason);
         }
+        by_source.entry(source).or_default().push(ForeignRelation { predicate, to, path: None });
+        collector.skip_rest(&file.name, edge, "an edge");
     }
-    for node in list("entities") {
-        entity(collector, &file, node, &by_source);
+    for node in entities {
+        entity(collector, &file, node, &mut by_source);
     }
     Ok(())
 }
 
-/// Notes what of a document is no chunk, entity or edge.
-fn left_out(collector: &mut Collector<'_>, file: &TextFile, document: &Value) {
-    for (name, value) in document.as_object().into_iter().flatten() {
-        match value {
-            Value::Array(items) if ["chunks", "entities", "edges"].contains(&name.as_str()) => {
-                for item in items.iter().filter(|item| name != "chunks" && !item.is_object()) {
-                    collector.skip(&file.name, name, &format!("is no JSON object: {item}"));
-                }
-            }
-            Value::Null => {}
-            value => {
-                collector.skip(&file.name, name, &format!("is a field of the document: {value}"));
-            }
-        }
-    }
-}
-
-fn parse(collector: &mut Collector<'_>, file: &TextFile) -> Result<Value> {
-    let whole = serde_json::from_str::<Value>(&file.text);
-    if let Ok(document) = &whole
-        && is_document(document)
-    {
-        return Ok(whole.unwrap_or_default());
-    }
-    let mut chunks = Vec::new();
-    for (number, line) in file.text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty())
-    {
-        let reason = match serde_json::from_str::<Value>(line) {
-            Ok(chunk) if chunk.is_object() => {
-                chunks.push(chunk);
-                continue;
-            }
-            Ok(_) => "is no JSON object".to_owned(),
-            Err(error) => format!("is not JSON: {error}"),
-        };
-        if chunks.is_empty() {
-            let reason = whole.map_or_else(|error| format!(": {error}"), |_| String::new());
-            let message = format!("{} is not JSON of loomem{reason}", file.name);
-            return Err(
-                Failure::new(Code::Invalid, message).hint("Name a file with its chunks as JSON")
-            );
-        }
-        collector.skip(&file.name, &format!("line {}", number + 1), &reason);
-    }
-    Ok(Value::from(chunks))
-}
-
-/// Returns true for a list of chunks, and for an object of lists; false for a single chunk.
-fn is_document(value: &Value) -> bool {
-    let has_list = |name| value.get(name).is_some_and(Value::is_array);
-    value.is_array()
-        || value.get("chunks").is_some()
-        || (value.get("id").is_none() && (has_list("entities") || has_list("edges")))
-}
-
-fn chunk(collector: &mut Collector<'_>, file: &TextFile, place: &str, chunk: &Fields) {
-    let Some(id) = rows::id(chunk, "id") else {
-        return collector.skip(&file.name, place, "a chunk without an id");
+fn chunk(collector: &mut Collector<'_>, file: &TextFile, mut chunk: Record) {
+    let Some(id) = chunk.take_id(&["id"]) else {
+        return collector.skip(&file.name, &chunk.place, "a chunk without an id");
     };
-    let is_latest = chunk.get("is_latest").and_then(Value::as_bool).unwrap_or(true);
-    if !is_latest || rows::text(chunk, "superseded_by").is_some() {
-        return collector.skip(&file.name, &id, "was replaced");
+    let is_replaced = chunk.fields.get("is_latest") == Some(&Value::Bool(false));
+    if is_replaced || chunk.text("superseded_by").is_some() {
+        return collector.skip(&file.name, &chunk.place, "was replaced");
     }
-    let facts = rows::object(chunk, "extraction_meta");
-    let category = rows::text(&facts, "fact_type")
-        .and_then(|given| CATEGORIES.iter().find(|(name, _)| *name == given));
-    let is_fact = category.is_some() || chunk.get("level").and_then(Value::as_i64) == Some(1);
-    let project = stream(chunk, "stream");
-    let created_at = rows::time(chunk, &["timestamp", "created_at"]);
-    let base = memory_of(file, project);
-    let created_at = created_at.unwrap_or(base.created_at);
-    let mut metadata = Fields::new();
-    if let Some((_, category)) = category {
-        metadata.insert("category".to_owned(), Value::from(*category));
+    let is_level_1 = chunk.fields.get("level").and_then(Value::as_i64) == Some(1);
+    let base = memory_of(file, stream(&mut chunk, "stream"));
+    let mut facts = Record { fields: chunk.take_object("extraction_meta"), place: String::new() };
+    let category = facts.take(&["fact_type"], |kind| {
+        CATEGORIES
+            .iter()
+            .find(|(name, _)| kind.as_str() == Some(name))
+            .map(|(_, category)| *category)
+    });
+    let is_fact = category.is_some() || is_level_1;
+    let is_date =
+        |date: &Value| date.as_str().filter(|date| moment_of(date).is_some()).map(str::to_owned);
+    let metadata = [
+        ("category", category.map(str::to_owned)),
+        ("subject", facts.take_text(&["subject"])),
+        ("event_date", facts.take(&["event_date"], is_date)),
+    ];
+    let metadata = metadata
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), Value::from(value?))));
+    if !facts.fields.is_empty() {
+        chunk.fields.insert("extraction_meta".to_owned(), Value::Object(facts.fields));
     }
-    let event_date = rows::text(&facts, "event_date").filter(|date| moment_of(date).is_some());
-    for (field, value) in [("subject", rows::text(&facts, "subject")), ("event_date", event_date)] {
-        if let Some(value) = value {
-            metadata.insert(field.to_owned(), Value::from(value));
-        }
-    }
-    if let Some(names) = rows::keep_rest(&mut metadata, chunk, &KNOWN) {
-        collector.skip(&file.name, &id, &format!("has too large fields: {names}"));
-    }
-    collector.add(ForeignMemory {
+    let score = |score: &Value| Confidence::new(score.as_f64()?).ok();
+    let mut memory = ForeignMemory {
         place: id.clone(),
         own_id: Some(id),
         kind: if is_fact { MemoryType::Semantic } else { MemoryType::Episodic },
         scope: if is_fact && base.project.is_none() { Scope::Global } else { Scope::Group },
-        created_at,
-        updated_at: created_at,
-        pinned: rows::is_set(chunk, "persistent"),
-        confidence: chunk
-            .get("score")
-            .and_then(Value::as_f64)
-            .and_then(|score| Confidence::new(score).ok()),
-        metadata,
-        content: rows::text(chunk, "content").unwrap_or_default().to_owned(),
+        pinned: chunk.take(&["persistent"], Value::as_bool).unwrap_or(false),
+        confidence: chunk.take(&["score"], score),
+        metadata: metadata.collect(),
+        content: chunk.take_text(&["content"]).unwrap_or_default(),
         ..base
-    });
+    };
+    chunk.date(&mut memory, &["timestamp", "created_at"]);
+    collector.add_with(memory, chunk, &OWN);
 }
 
 fn entity(
     collector: &mut Collector<'_>,
     file: &TextFile,
-    node: &Fields,
-    edges: &HashMap<&str, Vec<&Fields>>,
+    mut node: Record,
+    edges: &mut HashMap<String, Vec<ForeignRelation>>,
 ) {
-    let Some(name) = rows::text(node, "canonical_name") else {
-        return collector.skip(&file.name, "", "an entity without a name");
+    let Some(name) = node.take_text(&["canonical_name"]) else {
+        return collector.skip(&file.name, &node.place, "an entity without a name");
     };
-    let kind = rows::text(node, "entity_type").unwrap_or("entity").to_lowercase();
-    let mut metadata = Fields::new();
-    metadata.insert("name".to_owned(), Value::from(name));
-    metadata.insert("entity_type".to_owned(), Value::from(kind.as_str()));
-    if let Some(aliases) = node.get("aliases").filter(|aliases| aliases.is_array()) {
-        metadata.insert("aliases".to_owned(), aliases.clone());
-    }
-    if let Some(names) = rows::keep_rest(&mut metadata, node, &KNOWN_OF_ENTITY) {
-        collector.skip(&file.name, name, &format!("has too large fields: {names}"));
-    }
-    let related = edges.get(name).into_iter().flatten().filter_map(|edge| {
-        let predicate = rows::text(edge, "relation_type")?.to_owned();
-        Some(ForeignRelation { predicate, to: rows::text(edge, "target")?.to_owned(), path: None })
-    });
-    let base = memory_of(file, stream(node, "stream_id"));
-    collector.add(ForeignMemory {
-        place: name.to_owned(),
-        own_id: Some(name.to_owned()),
+    let kind =
+        node.take_text(&["entity_type"]).map_or("entity".to_owned(), |kind| kind.to_lowercase());
+    let mut metadata = Fields::from_iter([
+        ("name".to_owned(), Value::from(name.as_str())),
+        ("entity_type".to_owned(), Value::from(kind.as_str())),
+    ]);
+    let aliases = node.take(&["aliases"], |aliases| aliases.is_array().then(|| aliases.clone()));
+    metadata.extend(aliases.map(|aliases| ("aliases".to_owned(), aliases)));
+    let base = memory_of(file, stream(&mut node, "stream_id"));
+    let memory = ForeignMemory {
+        place: name.clone(),
         kind: MemoryType::Entity,
         scope: if base.project.is_none() { Scope::Global } else { Scope::Group },
         metadata,
-        relations: related.collect(),
+        relations: edges.remove(&name).unwrap_or_default(),
         content: format!("{name} ({kind})"),
+        own_id: Some(name),
         ..base
-    });
+    };
+    collector.add_with(memory, node, &OWN);
 }
 
-/// Returns the project of a stream.
-fn stream(fields: &Fields, name: &str) -> Option<ForeignProject> {
-    let stream = rows::text(fields, name).filter(|stream| *stream != DEFAULT_STREAM)?;
-    Some(ForeignProject::Named(stream.to_owned()))
+/// Takes the project of a stream.
+fn stream(record: &mut Record, name: &str) -> Option<ForeignProject> {
+    record.take_text(&[name]).filter(|stream| stream != DEFAULT_STREAM).map(ForeignProject::Named)
 }

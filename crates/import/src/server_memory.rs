@@ -3,10 +3,10 @@
 
 use crate::collector::{Collector, TextFile, memory_of};
 use crate::error::Result;
-use crate::json::{self, Item, Items};
+use crate::json::{self, Items, Shape};
 use crate::places::Places;
 use crate::regular_file;
-use crate::rows::{self, Fields};
+use crate::rows::{self, Fields, Record};
 use loci_proto::error::{Code, Failure};
 use loci_proto::foreign::{ForeignMemory, ForeignRelation};
 use loci_proto::memory::{MemoryType, Scope};
@@ -26,14 +26,8 @@ const CLIENTS: [&str; 5] = [
 /// The file of the server's package.
 const IN_PACKAGE: &str = "node_modules/@modelcontextprotocol/server-memory/dist";
 
-/// Fields of a document with parts of the graph.
-const LISTS: [&str; 5] = ["entities", "relations", "graph", "result", "data"];
-/// Fields that an entity has as a memory.
-const KNOWN: [&str; 7] =
-    ["type", "name", "entityType", "entity_type", "observations", "contents", "entityName"];
-/// Fields of a relation.
-const KNOWN_OF_RELATION: [&str; 6] =
-    ["type", "from", "to", "relationType", "relation_type", "relation"];
+const SHAPE: Shape =
+    Shape { lists: &["entities", "relations"], texts: &["name", "entityName", "from", "to"] };
 /// Fields of an observation with its text.
 const OBSERVATION_TEXTS: [&str; 4] = ["content", "text", "observation", "contents"];
 /// Fields of an observation with its time.
@@ -72,11 +66,11 @@ fn named_files(config: &Value, home: &Path, found: &mut Vec<PathBuf>) {
 }
 
 /// What a value of a graph is.
-enum Record {
-    Entity(Fields),
+enum Kind {
+    Entity,
     /// Observations of an entity that is elsewhere.
-    Observations(Fields),
-    Relation(Fields),
+    Observations,
+    Relation,
 }
 
 /// Reads a file of the graph: as the server writes it, or as `read_graph` returns it.
@@ -85,148 +79,154 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
     if file.text.trim().is_empty() {
         return Ok(());
     }
-    let Items { items, left_out } = json::items(&file.text, &LISTS).map_err(|error| {
+    let Items { items, left_out } = json::items(&file.text, SHAPE).map_err(|error| {
         Failure::new(Code::Invalid, format!("{} is not JSON: {error}", file.name))
             .hint("Name the memory.jsonl of server-memory")
     })?;
     collector.leave_out(&file, left_out);
-    let mut relations: HashMap<String, Vec<ForeignRelation>> = HashMap::new();
-    let (mut names, mut related) = (HashSet::new(), Vec::new());
+    let (mut names, mut entities, mut related) = (HashSet::new(), Vec::new(), Vec::new());
     for item in &items {
-        match record(&file, item) {
-            Ok(Record::Entity(fields)) => names.extend(name_of(&fields).map(str::to_owned)),
-            Ok(Record::Relation(fields)) => match relation(&fields) {
-                Some((from, relation)) => {
-                    if fields.keys().any(|name| !KNOWN_OF_RELATION.contains(&name.as_str())) {
-                        collector.skip_item(&file, item, "further fields of a relation");
-                    }
-                    related.push((item, from, relation));
-                }
-                None => collector.skip_item(&file, item, "a relation without its ends or type"),
-            },
-            Ok(Record::Observations(_)) => {}
-            Err(reason) => collector.skip_item(&file, item, reason),
-        }
-    }
-    for (item, from, relation) in related {
-        if let Some(unknown) = [&from, &relation.to].into_iter().find(|name| !names.contains(*name))
-        {
-            let reason = format!("a relation to an unknown entity: {unknown}");
-            collector.skip_item(&file, item, &reason);
-        }
-        relations.entry(from).or_default().push(relation);
-    }
-    for item in &items {
-        match record(&file, item) {
-            Ok(Record::Entity(fields)) => {
-                let of_entity = name_of(&fields).and_then(|name| relations.remove(name));
-                entity(collector, &file, (item, &fields), of_entity.unwrap_or_default());
+        let Some(record) = collector.record(&file, item) else { continue };
+        match kind_of(&item.list, &record) {
+            Ok(Kind::Relation) => related.push(record),
+            Ok(kind) => {
+                names.extend(record.text("name").map(str::to_owned));
+                entities.push((kind, record));
             }
-            Ok(Record::Observations(fields)) => observations(collector, &file, (item, &fields)),
-            _ => {}
+            Err(reason) => collector.skip(&file.name, &record.place, reason),
+        }
+    }
+    let mut relations: HashMap<String, Vec<ForeignRelation>> = HashMap::new();
+    for mut record in related {
+        let predicate = record.take_text(&["relationType", "relation_type", "relation"]);
+        let ends = [record.take_text(&["from"]), record.take_text(&["to"]), predicate];
+        let [Some(from), Some(to), Some(predicate)] = ends else {
+            collector.skip(&file.name, &record.place, "a relation without its ends or type");
+            continue;
+        };
+        if let Some(unknown) = [&from, &to].into_iter().find(|name| !names.contains(*name)) {
+            let reason = format!("a relation to an unknown entity: {unknown}");
+            collector.skip(&file.name, &record.place, &reason);
+        }
+        record.take_one_of("type", &["relation"]);
+        collector.skip_rest(&file.name, record, "a relation");
+        relations.entry(from).or_default().push(ForeignRelation { predicate, to, path: None });
+    }
+    for (kind, record) in entities {
+        match kind {
+            Kind::Entity => entity(collector, &file, record, &mut relations),
+            _ => observations_alone(collector, &file, record),
         }
     }
     Ok(())
 }
 
-/// Returns what an item is, by its type, its list or its fields.
-fn record(file: &TextFile, item: &Item) -> std::result::Result<Record, &'static str> {
-    let fields = item.fields(&file.text).ok_or("is no JSON object")?;
-    let kind = rows::text(&fields, "type").filter(|kind| ["entity", "relation"].contains(kind));
-    let has_ends = fields.contains_key("from") && fields.contains_key("to");
-    match (kind, item.list.as_str()) {
-        (Some("relation"), _) | (None, "relations") => Ok(Record::Relation(fields)),
-        (Some(_), _) | (None, "entities") => match name_of(&fields) {
-            Some(_) => Ok(Record::Entity(fields)),
-            None => Err("an entity without a name"),
-        },
-        _ if has_ends => Ok(Record::Relation(fields)),
-        _ if rows::text(&fields, "entityName").is_some() => Ok(Record::Observations(fields)),
-        _ if name_of(&fields).is_some() => Ok(Record::Entity(fields)),
+/// Returns what a record is, by its type, its list or its fields.
+fn kind_of(list: &str, record: &Record) -> std::result::Result<Kind, &'static str> {
+    let kind = record.text("type").filter(|kind| ["entity", "relation"].contains(kind));
+    let has_name = record.text("name").is_some();
+    let has_ends = ["from", "to"].iter().all(|name| record.fields.contains_key(*name));
+    match (kind, list) {
+        (Some("relation"), _) | (None, "relations") => Ok(Kind::Relation),
+        (Some(_), _) | (None, "entities") if has_name => Ok(Kind::Entity),
+        (Some(_), _) | (None, "entities") => Err("an entity without a name"),
+        _ if has_ends => Ok(Kind::Relation),
+        _ if record.text("entityName").is_some() => Ok(Kind::Observations),
+        _ if has_name => Ok(Kind::Entity),
         _ => Err("is neither an entity nor a relation"),
     }
-}
-
-fn name_of(fields: &Fields) -> Option<&str> {
-    rows::text(fields, "name")
-}
-
-fn relation(fields: &Fields) -> Option<(String, ForeignRelation)> {
-    let predicate = ["relationType", "relation_type", "relation"]
-        .iter()
-        .find_map(|name| rows::text(fields, name))?
-        .to_owned();
-    let to = rows::text(fields, "to")?.to_owned();
-    Some((rows::text(fields, "from")?.to_owned(), ForeignRelation { predicate, to, path: None }))
 }
 
 fn entity(
     collector: &mut Collector<'_>,
     file: &TextFile,
-    (item, fields): (&Item, &Fields),
-    relations: Vec<ForeignRelation>,
+    mut record: Record,
+    relations: &mut HashMap<String, Vec<ForeignRelation>>,
 ) {
-    let name = name_of(fields).unwrap_or_default();
-    let base = ForeignMemory { scope: Scope::Global, ..memory_of(file, None) };
-    let kind = ["entityType", "entity_type"].iter().find_map(|name| rows::text(fields, name));
-    let kind = kind.unwrap_or("entity");
-    let mut metadata = Fields::new();
-    metadata.insert("name".to_owned(), Value::from(name));
-    metadata.insert("entity_type".to_owned(), Value::from(kind));
-    if let Some(names) = rows::keep_rest(&mut metadata, fields, &KNOWN) {
-        collector.skip_item(file, item, &format!("has too large fields: {names}"));
-    }
-    collector.add(ForeignMemory {
-        place: name.to_owned(),
-        own_id: Some(name.to_owned()),
+    let name = record.take_text(&["name"]).unwrap_or_default();
+    record.take_one_of("type", &["entity"]);
+    let kind = record.take_text(&["entityType", "entity_type", "type"]);
+    let kind = kind.unwrap_or_else(|| "entity".to_owned());
+    let metadata = Fields::from_iter([
+        ("name".to_owned(), Value::from(name.as_str())),
+        ("entity_type".to_owned(), Value::from(kind.as_str())),
+    ]);
+    let observed = take_observations(&mut record);
+    let place = record.place.clone();
+    let memory = ForeignMemory {
+        place: name.clone(),
+        own_id: Some(name.clone()),
         kind: MemoryType::Entity,
+        scope: Scope::Global,
         metadata,
-        relations,
+        relations: relations.remove(&name).unwrap_or_default(),
         content: format!("{name} ({kind})"),
-        ..base
-    });
-    observations(collector, file, (item, fields));
+        ..memory_of(file, None)
+    };
+    collector.add_with(memory, record, &[]);
+    observations(collector, file, (&name, &place), observed);
 }
 
-/// Adds the observations of an entity: texts, or objects with a text.
-fn observations(collector: &mut Collector<'_>, file: &TextFile, (item, fields): (&Item, &Fields)) {
-    let name = name_of(fields).or_else(|| rows::text(fields, "entityName")).unwrap_or_default();
-    let base = ForeignMemory { scope: Scope::Global, ..memory_of(file, None) };
-    let place = file.lines.place(&file.text, &item.bytes, true);
-    let lists = ["observations", "contents"].iter().filter_map(|name| fields.get(*name));
-    let all = lists.flat_map(|list| match list {
-        Value::Array(items) => items.as_slice(),
-        other => std::slice::from_ref(other),
-    });
-    for observation in all {
-        let mut metadata = Fields::from_iter([("subject".to_owned(), Value::from(name))]);
-        let (text, at) = match observation {
-            Value::String(text) => (text.clone(), None),
-            Value::Null => continue,
-            Value::Object(object) => {
-                let text = OBSERVATION_TEXTS.iter().find_map(|name| rows::text(object, name));
-                let Some(text) = text else {
-                    let reason = format!("an observation without a text: {observation}");
-                    collector.skip(&file.name, &place, &reason);
+fn observations_alone(collector: &mut Collector<'_>, file: &TextFile, mut record: Record) {
+    let name = record.take_text(&["entityName"]).unwrap_or_default();
+    let observed = take_observations(&mut record);
+    if observed.is_empty() {
+        return collector.skip(&file.name, &record.place, "names an entity without observations");
+    }
+    observations(collector, file, (&name, &record.place), observed);
+    collector.skip_rest(&file.name, record, "observations");
+}
+
+/// Takes observations: lists of texts and of objects with a text, one inside another or alone.
+fn take_observations(record: &mut Record) -> Vec<Value> {
+    let mut open: Vec<Value> = ["contents", "observations"]
+        .iter()
+        .filter_map(|name| record.fields.remove(*name))
+        .collect();
+    let mut found = Vec::new();
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Array(items) => open.extend(items.into_iter().rev()),
+            Value::Null => {}
+            value => found.push(value),
+        }
+    }
+    found
+}
+
+fn observations(
+    collector: &mut Collector<'_>,
+    file: &TextFile,
+    (name, place): (&str, &str),
+    observed: Vec<Value>,
+) {
+    for value in observed {
+        let mut record = Record { fields: Fields::new(), place: place.to_owned() };
+        let text = match value {
+            Value::String(text) => text,
+            Value::Object(fields) => {
+                record.fields = fields;
+                let Some(text) = record.take_text(&OBSERVATION_TEXTS) else {
+                    let reason =
+                        format!("an observation without a text: {}", Value::from(record.fields));
+                    collector.skip(&file.name, place, &reason);
                     continue;
                 };
-                let known = [OBSERVATION_TEXTS.as_slice(), &TIMES].concat();
-                if let Some(names) = rows::keep_rest(&mut metadata, object, &known) {
-                    collector.skip_item(file, item, &format!("has too large fields: {names}"));
-                }
-                (text.to_owned(), rows::time(object, &TIMES))
+                text
             }
-            other => (other.to_string(), None),
+            other => other.to_string(),
         };
-        let created_at = at.unwrap_or(base.created_at);
+        let base = memory_of(file, None);
+        let created_at = record.take(&TIMES, rows::time).unwrap_or(base.created_at);
         let memory = ForeignMemory {
             place: name.to_owned(),
-            metadata,
+            scope: Scope::Global,
+            metadata: Fields::from_iter([("subject".to_owned(), Value::from(name))]),
             created_at,
             updated_at: base.updated_at.max(created_at),
             content: format!("{name}: {text}"),
-            ..base.clone()
+            ..base
         };
-        collector.add_from(memory, &place);
+        collector.add_with(memory, record, &[]);
     }
 }

@@ -1,11 +1,12 @@
 //! Reads tables of the SQLite databases of other programs. Never writes, never opens loci's own.
 
 use crate::error::Result;
+use crate::rows::{Fields, Record};
 use loci_proto::error::{Code, Failure};
 use rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Row};
-use serde_json::{Map, Number, Value};
+use serde_json::{Number, Value};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -68,12 +69,11 @@ impl ForeignStore {
         Ok(count.map_err(|error| self.unreadable(&error))? > 0)
     }
 
-    /// Returns every row of a table, in storage order, as an object of its columns without the
-    /// binary ones.
+    /// Returns every row of a table, in storage order, as a record of its columns. Of binary ones it has the size.
     ///
     /// # Errors
     /// `invalid` if there is no such table.
-    pub fn rows(&self, table: &'static str) -> Result<Vec<Map<String, Value>>> {
+    pub fn rows(&self, table: &'static str) -> Result<Vec<Record>> {
         if !self.has_table(table)? {
             let message = format!("{} has no table {table}", self.path.display());
             return Err(Failure::new(Code::Invalid, message)
@@ -89,14 +89,15 @@ impl ForeignStore {
     }
 
     /// Reads at most one row more than a table may have.
-    fn read_rows(&self, table: &str) -> rusqlite::Result<Vec<Map<String, Value>>> {
+    fn read_rows(&self, table: &str) -> rusqlite::Result<Vec<Record>> {
         let mut statement =
             self.conn.prepare(&format!("SELECT * FROM \"{table}\" ORDER BY rowid"))?;
         let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let mut rows = statement.query([])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
-            found.push(object(row, &names)?);
+            let place = format!("row {} of {table}", found.len() + 1);
+            found.push(Record { fields: fields(row, &names)?, place });
             if found.len() > MAX_ROWS {
                 break;
             }
@@ -133,11 +134,17 @@ fn size_of_companion(path: &Path, ending: &str) -> Option<u64> {
     Path::new(&name).metadata().ok().map(|meta| meta.len())
 }
 
-fn object(row: &Row<'_>, names: &[String]) -> rusqlite::Result<Map<String, Value>> {
-    let mut fields = Map::new();
+fn fields(row: &Row<'_>, names: &[String]) -> rusqlite::Result<Fields> {
+    let mut fields = Fields::new();
     for (column, name) in names.iter().enumerate() {
         let value = match row.get_ref(column)? {
-            ValueRef::Null | ValueRef::Blob(_) => continue,
+            ValueRef::Null => continue,
+            ValueRef::Blob(bytes) => match str::from_utf8(bytes) {
+                Ok(text) if !text.contains(|c: char| c.is_control() && !c.is_whitespace()) => {
+                    Value::from(text)
+                }
+                _ => Value::from(format!("{}-bytes", bytes.len())),
+            },
             ValueRef::Integer(number) => Value::from(number),
             ValueRef::Real(number) => Number::from_f64(number).map_or(Value::Null, Value::Number),
             ValueRef::Text(text) => Value::from(String::from_utf8_lossy(text).into_owned()),

@@ -14,7 +14,8 @@ pub(super) fn of_memory(memory: &ForeignMemory) -> String {
     let related = memory.relations.iter().flat_map(|to| [to.predicate.as_str(), to.to.as_str()]);
     let related = related.collect::<Vec<_>>().join(" ");
     let metadata = serde_json::to_string(&memory.metadata).expect("it is JSON");
-    letters(&format!("{} {} {metadata} {related}", memory.place, memory.content))
+    let project = format!("{:?}", memory.project);
+    letters(&format!("{} {} {metadata} {related} {project}", memory.place, memory.content))
 }
 
 /// Returns the lines that the place of a text left out names.

@@ -4,7 +4,6 @@ use super::letters::{letters, of_memory};
 use super::{Home, contents, find};
 use loci_proto::foreign::{ForeignProject, Format, Reading};
 use loci_proto::memory::MemoryType;
-use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
@@ -280,43 +279,6 @@ fn private_parts_and_secrets_are_not_in_what_is_left_out() {
         let all = format!("{reading:?}");
         assert!(!["apple", "pear", "plum", &token].iter().any(|word| all.contains(*word)), "{all}");
         assert!(reading.skipped.iter().any(|text| text.reason.contains("private")), "{all}");
-    }
-}
-
-fn any_text() -> impl Strategy<Value = Value> {
-    "[a-z]{3,8}( [a-z0-9]{3,8}){1,3}".prop_map(Value::from)
-}
-
-fn any_value() -> impl Strategy<Value = Value> {
-    any_text().prop_recursive(3, 12, 3, |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
-            prop::collection::btree_map("x[a-f]{1,4}", inner, 0..3)
-                .prop_map(|fields| json!(fields)),
-        ]
-    })
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(128) })]
-    #[test]
-    fn every_letter_of_any_json_is_accounted_for(
-        items in prop::collection::vec((any_text(), any_value(), any_value()), 1..5), loose in any_value()
-    ) {
-        for (format, list, text) in [
-            (Format::Mem0, "results", "memory"),
-            (Format::ServerMemory, "entities", "name"),
-            (Format::Engram, "observations", "content"),
-            (Format::Loomem, "chunks", "content"),
-        ] {
-            let item = |(number, (name, one, two)): (usize, &(Value, Value, Value))| {
-                json!({"id": number.to_string(), text: name, "extra": one, "observations": [two]})
-            };
-            let items: Vec<Value> = items.iter().enumerate().map(item).chain([loose.clone()]).collect();
-            let document = json!({list: items, "loose": loose});
-            let reading = read(format, "export.json", &document);
-            prop_assert!(lost(&document, &reading).is_empty(), "{format}: {:?} of {document}\n{reading:#?}", lost(&document, &reading));
-        }
     }
 }
 

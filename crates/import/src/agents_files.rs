@@ -126,15 +126,28 @@ const POINTING: [&str; 18] = [
     "that",
 ];
 
-/// Returns whether a statement only names a file by `@path`, by which Claude Code includes it.
+/// Returns whether a statement only names a file by `@path`, by which Claude Code includes it, and perhaps what it is for.
 fn is_pointer(text: &str) -> bool {
+    let is_sign = |c: char| !c.is_alphanumeric() && c != '@';
+    let is_path = |word: &str| word.trim_start_matches(is_sign).starts_with('@');
     let is_plain = |word: &str| {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
         word.is_empty() || POINTING.contains(&word.as_str())
     };
-    let mut words = text.split_whitespace();
-    words.clone().any(|word| word.starts_with('@'))
-        && words.all(|word| word.starts_with('@') || is_plain(word))
+    let words: Vec<&str> = text.split_whitespace().collect();
+    if let ["/import" | "@import", _] = words[..] {
+        return true;
+    }
+    let Some(last) = words.iter().rposition(|word| is_path(word)) else { return false };
+    let (pointing, rest) = words.split_at(last + 1);
+    // A subject of one clause says nothing but what is in the file.
+    let is_subject = rest.first() == Some(&"for")
+        && pointing.len() > 1
+        && pointing[last].contains(['/', '.'])
+        && !text.trim_end_matches('.').contains([':', ';', ',', '!', '?', '\n'])
+        && !rest.iter().rev().skip(1).any(|word| word.ends_with('.'));
+    pointing.iter().all(|word| is_path(word) || is_plain(word))
+        && (is_subject || rest.iter().all(|word| is_plain(word)))
 }
 
 #[cfg(test)]
@@ -143,10 +156,24 @@ mod tests {
 
     #[test]
     fn a_statement_that_only_names_a_file_is_a_pointer() {
-        for text in ["@AGENTS.md", "See @docs/architecture.md for more.", "Read @a.md and @b.md"] {
+        for text in [
+            "@AGENTS.md",
+            "/import docs/rules.md",
+            "`@docs/a.md",
+            "See @docs/architecture.md for more.",
+            "Read @a.md and @b.md",
+            "See `@docs/x.md` for the rules of deploys.",
+        ] {
             assert!(is_pointer(text), "{text}");
         }
-        for text in ["See the wiki", "Read @a.md before each release", "Ask @marta"] {
+        for text in [
+            "See the wiki",
+            "Read @a.md before each release",
+            "Ask @marta",
+            "Read @marta for reviews",
+            "See @docs/x.md for deploys: never on Friday",
+            "See @docs/x.md for deploys. Ask first",
+        ] {
             assert!(!is_pointer(text), "{text}");
         }
     }

@@ -147,7 +147,8 @@ impl<'a> Collector<'a> {
     }
 
     /// Returns the Markdown and text files of a folder and its folders in order, or the file itself. Symbolic
-    /// links to folders or out of the folder, and hidden folders are not followed. Drawings and data of other programs are noted.
+    /// links to folders or out of the folder are not followed. Drawings and data of other programs are noted, and folders that are hidden
+    /// or hold what tools have put there.
     pub fn markdown_files(&mut self, path: &Path) -> Result<Vec<PathBuf>> {
         if path.is_file() {
             return Ok(vec![path.to_path_buf()]);
@@ -164,10 +165,17 @@ impl<'a> Collector<'a> {
                 }
             };
             for entry in entries.flatten() {
-                let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-                let kind = entry.file_type().ok();
-                if kind.is_some_and(|kind| kind.is_dir()) {
-                    if !is_hidden && depth < MAX_DEPTH {
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    let apart = what_is_apart(&entry.path());
+                    let apart = apart.or((depth == MAX_DEPTH).then_some("is too deep"));
+                    if let Some(reason) = apart {
+                        let path = self.name_of(&entry.path());
+                        self.minor.skip(SkippedText {
+                            path,
+                            place: String::new(),
+                            reason: reason.to_owned(),
+                        });
+                    } else {
                         folders.push((entry.path(), depth + 1));
                     }
                 } else if let Some(what) = has_ending(&entry.path(), &DATA) {
@@ -330,6 +338,32 @@ const DATA: [(&str, &str); 6] = [
     ("json", "is JSON of a program"),
     ("jsonl", "is JSON of a program"),
 ];
+
+/// Folders of what others wrote, and the files beside them that say so.
+const DEPENDENCIES: [(&str, &[&str]); 5] = [
+    ("node_modules", &[]),
+    ("bower_components", &[]),
+    ("site-packages", &[]),
+    ("vendor", &["go.mod", "composer.json", "Gemfile"]),
+    ("target", &["Cargo.toml", "pom.xml", "build.sbt"]),
+];
+
+/// Returns why a folder has no notes of the person.
+fn what_is_apart(folder: &Path) -> Option<&'static str> {
+    let name = folder.file_name()?.to_string_lossy();
+    let has = |name: &&str| folder.join(name).is_file();
+    let is_beside = |name: &&str| folder.with_file_name(name).is_file();
+    let is_of_others = DEPENDENCIES.iter().any(|(known, beside)| {
+        *known == name && (beside.is_empty() || beside.iter().any(is_beside))
+    });
+    if name.starts_with('.') {
+        Some("is a hidden folder")
+    } else if is_of_others || ["CACHEDIR.TAG", "pyvenv.cfg"].iter().any(has) {
+        Some("is a folder of dependencies or of what a tool has built")
+    } else {
+        None
+    }
+}
 
 /// Returns what a file is by the ending of its name.
 fn has_ending<'e>(path: &Path, endings: &[(&str, &'e str)]) -> Option<&'e str> {

@@ -27,7 +27,11 @@ pub(crate) struct LeftOut {
 }
 
 /// Stands where markup was in front of a text: a text after four blanks would be code. It is in no statement.
-pub(crate) const FILLER: &str = "\u{1}";
+pub(crate) const FILLER: char = '\u{1}';
+/// Stands where a cell of the head of an HTML table ended, where another one did, and where the table did.
+pub(crate) const HEAD_END: char = '\u{2}';
+pub(crate) const CELL_END: char = '\u{3}';
+pub(crate) const TABLE_END: char = '\u{4}';
 
 /// A private part, which is never shown.
 pub(crate) const PRIVATE: &str = "a private part";
@@ -288,7 +292,7 @@ impl Edits {
             let line = part.rfind('\n').map_or(0, |at| at + 1);
             let indent = part[line..].bytes().take_while(|byte| *byte == b' ').count();
             if line + indent < blanks.len() {
-                blanks.replace_range(line + indent..=line + indent, FILLER);
+                blanks.replace_range(line + indent..=line + indent, "\u{1}");
             }
         }
         self.changes.push((range.clone(), blanks));
@@ -312,13 +316,15 @@ impl Edits {
                 Some((format!("![{alt}]({address})"), ""))
             }
             _ if is_inline || !is_alone => None,
-            _ if !is_top => Some((FILLER.to_owned(), "")),
+            _ if !is_top => Some((FILLER.to_string(), "")),
             ("li", false) => Some((String::new(), "\n- ")),
             ("h1", false) => Some((String::new(), "\n# ")),
             ("h2" | "h3" | "h4" | "h5" | "h6", false) => Some((String::new(), "\n## ")),
-            ("td" | "th", true) => Some(("; ".to_owned(), "")),
+            ("th", true) => Some((HEAD_END.to_string(), "")),
+            ("td", true) => Some((CELL_END.to_string(), "")),
+            ("table", _) => Some((String::new(), "\n\n\u{4}\n\n")),
             ("dt", true) => Some((": ".to_owned(), "")),
-            ("td" | "th" | "dd", false) => Some((FILLER.to_owned(), "")),
+            ("td" | "th" | "dd", false) => Some((FILLER.to_string(), "")),
             ("tbody" | "thead", _) => Some((String::new(), "\n")),
             ("summary", true) => Some((":".to_owned(), "\n\n")),
             _ => Some((String::new(), "\n\n")),

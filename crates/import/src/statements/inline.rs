@@ -1,8 +1,9 @@
 //! Texts of the parts of a block of Markdown, and the addresses and footnotes that they refer to. Pure.
 
-use crate::markup::FILLER;
+use crate::markup::{CELL_END, FILLER, HEAD_END, TABLE_END};
 use pulldown_cmark::{Event, Tag};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
@@ -10,7 +11,14 @@ use unicode_segmentation::UnicodeSegmentation;
 /// A longer paragraph is split at the ends of sentences, in bytes.
 pub(super) const PARAGRAPH_BYTES: usize = 1200;
 /// The boxes of a list of tasks, and what they mean.
-const TASKS: [(&str, &str); 3] = [("[ ] ", "To do: "), ("[x] ", "Done: "), ("[X] ", "Done: ")];
+const TASKS: [(&str, &str); 6] = [
+    ("[ ] ", "To do: "),
+    ("[x] ", "Done: "),
+    ("[X] ", "Done: "),
+    ("[/] ", "In progress: "),
+    ("[-] ", "Cancelled: "),
+    ("[>] ", "Forwarded: "),
+];
 
 type Events<'e, 'a> = &'e [(Event<'a>, Range<usize>)];
 
@@ -106,67 +114,16 @@ pub(super) fn faithful(source: &str, events: Events<'_, '_>) -> String {
     without_blanks(text)
 }
 
+/// Returns a text without the marks of what was taken out of it.
+pub(super) fn without_marks(text: &str) -> String {
+    text.replace([FILLER, TABLE_END], "").replace([HEAD_END, CELL_END], ";")
+}
+
 /// Returns a text whose lines have single spaces between words, as it is read.
 pub(crate) fn without_blanks(text: &str) -> String {
-    let text = text.replace(FILLER, "");
+    let text = without_marks(text);
     let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     text.lines().map(words).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
-}
-
-/// Returns the cells of a row.
-pub(super) fn cells(source: &str, row: Events<'_, '_>) -> Vec<String> {
-    let (mut found, mut at) = (Vec::new(), 0);
-    while at < row.len() {
-        let end = end_of(row, at);
-        if matches!(row[at].0, Event::Start(Tag::TableCell)) {
-            found.push(faithful(source, &row[at + 1..end]));
-        }
-        at = end + 1;
-    }
-    found
-}
-
-/// Returns the cells of a row with the names of their columns, which are noted as used. A row with more cells than columns stays as it is
-/// written.
-pub(super) fn row(
-    written: &str,
-    names: &[String],
-    mut cells: Vec<String>,
-    used: &mut [bool],
-) -> String {
-    let is_cut = |cell: &String| cell.matches('`').count() % 2 == 1;
-    if cells.iter().any(is_cut) || letters(&cells.concat()) != letters(written) {
-        cells = cells_outside_code(written);
-    }
-    if cells.len() > names.len() {
-        return written.trim_matches('|').trim().to_owned();
-    }
-    let mut found = Vec::new();
-    for (column, cell) in cells.iter().enumerate().filter(|(_, cell)| !cell.is_empty()) {
-        match names.get(column).filter(|name| !name.is_empty()) {
-            Some(name) => found.push(format!("{name}: {cell}")),
-            None => found.push(cell.clone()),
-        }
-        used[column] = true;
-    }
-    found.join("; ")
-}
-
-/// Splits a row at each `|` that is neither escaped nor in code: whoever writes one in code means it to be there.
-fn cells_outside_code(row: &str) -> Vec<String> {
-    let row = row.strip_prefix('|').unwrap_or(row);
-    let row = row.strip_suffix('|').unwrap_or(row);
-    let (mut cells, mut is_code, mut is_escaped) = (vec![String::new()], false, false);
-    for c in row.chars() {
-        is_code ^= c == '`';
-        if c == '|' && !is_code && !is_escaped {
-            cells.push(String::new());
-        } else if let Some(cell) = cells.last_mut() {
-            cell.push(c);
-        }
-        is_escaped = c == '\\' && !is_escaped;
-    }
-    cells.iter().map(|cell| cell.trim().to_owned()).collect()
 }
 
 /// Returns the index of the event that ends the element at `at`; `at` itself for any other event.
@@ -183,6 +140,36 @@ pub(super) fn end_of(events: Events<'_, '_>, at: usize) -> usize {
         }
     }
     events.len() - 1
+}
+
+/// Returns a part of a text inside `quotes` quotes without the marks of its lines; the first one begins after its own.
+pub(super) fn unquoted(source: &str, range: Range<usize>, quotes: usize) -> Cow<'_, str> {
+    let part = &source[range];
+    if quotes == 0 || !part.contains('\n') {
+        return part.into();
+    }
+    let unquoted = |(number, line)| match number {
+        0 => line,
+        _ => (0..quotes).fold(line, |line: &str, _| match line.trim_start().strip_prefix('>') {
+            Some(rest) => rest.strip_prefix(' ').unwrap_or(rest),
+            None => line,
+        }),
+    };
+    part.lines().enumerate().map(unquoted).collect::<Vec<_>>().join("\n").into()
+}
+
+/// Splits a callout (`[!type] title` above its text) into its head and the text.
+pub(super) fn callout(text: &str) -> Option<(String, &str)> {
+    let (kind, rest) = text.strip_prefix("[!")?.split_once(']')?;
+    let rest = rest.strip_prefix(['+', '-']).unwrap_or(rest);
+    let (title, body) = rest.split_once('\n').unwrap_or((rest, ""));
+    let (kind, title, body) = (kind.trim(), title.trim(), body.trim());
+    let head = match (title, body) {
+        ("", "") => kind.to_owned(),
+        ("", _) => format!("{kind}:"),
+        (title, _) => format!("{kind}: {title}"),
+    };
+    (!kind.contains('\n')).then_some((head, body))
 }
 
 /// Returns the text of a list item without its marker and the indentation of its other lines.

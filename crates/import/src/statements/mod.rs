@@ -6,16 +6,18 @@
 //! so that no address and no sign is lost; what is no statement is returned as left out.
 
 mod inline;
+mod tables;
 #[cfg(test)]
 mod tests;
 
 use crate::markup::{self, FILLER, LeftOut, OPTIONS, Plain};
-use inline::{Addresses, end_of, faithful, is_image, is_json, item_text, parts};
+use inline::{Addresses, end_of, faithful, is_image, is_json, item_text, parts, unquoted};
 pub(crate) use inline::{data, letters, without_blanks};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Parser, Tag};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
+use tables::Columns;
 
 /// A list item up to this size keeps its nested list, in bytes.
 const WHOLE_ITEM_BYTES: usize = 600;
@@ -95,10 +97,13 @@ pub(crate) fn split_with(text: &str, from: usize, titles: &[&str], filter: Filte
         intro: None,
         can_extend: false,
         depth: 0,
+        quotes: 0,
+        columns: Columns::default(),
         split: Split::default(),
     };
     splitter.blocks(&events);
     splitter.flush_intro();
+    splitter.close_html_table();
     splitter.close_headings(HeadingLevel::H1, source.len());
     splitter.finish(from)
 }
@@ -141,6 +146,9 @@ struct Splitter<'a> {
     can_extend: bool,
     /// The number of lists and quotes around the block.
     depth: usize,
+    /// The number of quotes among them.
+    quotes: usize,
+    columns: Columns,
     split: Split,
 }
 
@@ -162,6 +170,9 @@ impl Splitter<'_> {
             self.flush_intro();
             self.close_sections(range.start);
         }
+        if !matches!(tag, Tag::Paragraph) {
+            self.close_html_table();
+        }
         match tag {
             Tag::Heading { level, .. } => self.heading(*level, range, inner),
             Tag::List(first) => self.list(first.is_some(), range, inner),
@@ -179,7 +190,9 @@ impl Splitter<'_> {
             }
             Tag::Table(_) => self.table(inner),
             Tag::BlockQuote(_) => {
+                self.quotes += 1;
                 self.nested(range, inner);
+                self.quotes -= 1;
                 self.can_extend = false;
             }
             // It stands with the statement that refers to it.
@@ -265,13 +278,24 @@ impl Splitter<'_> {
 
     fn paragraph(&mut self, range: &Range<usize>) {
         self.flush_intro();
-        let is_blank = |c: char| c.is_whitespace() || FILLER.contains(c);
-        let written = &self.source[range.clone()];
-        let text = written.trim_matches(is_blank);
-        if text.ends_with(':') {
-            self.intro = Some((text.trim_end_matches(':').trim_end().to_owned(), range.clone()));
-            self.can_extend = false;
+        let is_blank = |c: char| c.is_whitespace() || c == FILLER;
+        let written = unquoted(self.source, range.clone(), self.quotes);
+        let mut text = written.trim_matches(is_blank);
+        if self.html_row(text, range) {
             return;
+        }
+        let callout = inline::callout(text).filter(|_| self.quotes > 0);
+        let with_head = callout.as_ref().map(|(head, body)| match head.strip_suffix(':') {
+            Some(kind) => format!("{kind}: {body}"),
+            None => format!("{head}\n{body}"),
+        });
+        match callout {
+            Some((head, "")) => return self.introduce(head, range),
+            Some(_) => text = with_head.as_deref().unwrap_or(text),
+            None if text.ends_with(':') => {
+                return self.introduce(text.trim_end_matches(':').trim_end().to_owned(), range);
+            }
+            None => {}
         }
         let reason = if is_image(text) {
             Some("an image")
@@ -285,17 +309,25 @@ impl Splitter<'_> {
         if let Some(reason) = reason {
             return self.leave_out(range, reason);
         }
+        let as_written = matches!(written, Cow::Borrowed(_));
         let mut at = range.start + (written.len() - written.trim_start_matches(is_blank).len());
         for part in parts(text) {
-            let end = at + part.len();
+            let end = if as_written { at + part.len() } else { range.end };
             self.push(&part, false, &(at..end));
-            at = end;
+            at = if as_written { end } else { at };
         }
         self.can_extend = true;
     }
 
+    /// Keeps a sentence for the next block.
+    fn introduce(&mut self, intro: String, range: &Range<usize>) {
+        self.intro = Some((intro, range.clone()));
+        self.can_extend = false;
+    }
+
     fn code(&mut self, range: &Range<usize>) {
-        let text = self.source[range.clone()].trim_end();
+        let text = unquoted(self.source, range.clone(), self.quotes);
+        let text = text.trim_end();
         if let Some((intro, above)) = self.intro.take() {
             self.push(&format!("{intro}:\n{text}"), true, &(above.start..range.end));
         } else if self.can_extend
@@ -311,7 +343,8 @@ impl Splitter<'_> {
     }
 
     fn list(&mut self, is_ordered: bool, range: &Range<usize>, inner: Events<'_, '_>) {
-        let whole = self.source[range.clone()].trim_end();
+        let whole = unquoted(self.source, range.clone(), self.quotes);
+        let whole = whole.trim_end();
         let intro = self.intro.take();
         self.can_extend = false;
         if is_ordered && whole.len() <= WHOLE_LIST_BYTES {
@@ -346,10 +379,11 @@ impl Splitter<'_> {
         range: &Range<usize>,
         inner: Events<'_, '_>,
     ) {
-        let text_of = |range: Range<usize>| match (is_ordered, &self.source[range]) {
+        let (source, quotes) = (self.source, self.quotes);
+        let text_of = |range| match (is_ordered, unquoted(source, range, quotes)) {
             // Its number says where it is in the order.
             (true, text) => text.trim().to_owned(),
-            (false, text) => item_text(text),
+            (false, text) => item_text(&text),
         };
         let introduced = |text: String| match intro {
             Some(intro) => format!("{intro}: {text}"),
@@ -375,40 +409,6 @@ impl Splitter<'_> {
         }
     }
 
-    /// Adds each row with the names of its columns. A row with more cells than columns is taken as it is written.
-    fn table(&mut self, inner: Events<'_, '_>) {
-        let intro = self.intro.take();
-        let (mut names, mut used) = (Vec::new(), Vec::new());
-        let (mut head, mut at) = (0..0, 0);
-        while at < inner.len() {
-            let (end, range) = (end_of(inner, at), &inner[at].1);
-            let cells = inline::cells(self.source, &inner[at + 1..end.max(at + 1)]);
-            match inner[at].0 {
-                Event::Start(Tag::TableHead) => {
-                    used = vec![false; cells.len()];
-                    (names, head) = (cells, range.clone());
-                }
-                Event::Start(Tag::TableRow) => {
-                    let written = self.source[range.clone()].trim();
-                    let row = inline::row(written, &names, cells, &mut used);
-                    let text =
-                        intro.as_ref().map_or(row.clone(), |(intro, _)| format!("{intro}: {row}"));
-                    self.push(&text, false, range);
-                }
-                _ => {}
-            }
-            at = end + 1;
-        }
-        if !used.contains(&true) {
-            self.intro = intro;
-            self.flush_intro();
-            self.push(&names.join("; "), false, &head);
-        } else if names.iter().zip(&used).any(|(name, used)| !name.is_empty() && !used) {
-            self.leave_out(&head, "a column without a value");
-        }
-        self.can_extend = false;
-    }
-
     fn flush_intro(&mut self) {
         if let Some((intro, bytes)) = self.intro.take() {
             self.push(&intro, false, &bytes);
@@ -420,7 +420,7 @@ impl Splitter<'_> {
         if !text.chars().any(char::is_alphanumeric) {
             return;
         }
-        let mut text = text.replace(FILLER, "");
+        let mut text = inline::without_marks(text);
         if !is_procedure && self.has_markup(range) {
             text = without_blanks(&text);
         }

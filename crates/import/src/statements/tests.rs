@@ -97,3 +97,51 @@ fn texts_without_structure_and_hostile_ones_are_read() {
     }
     assert_eq!(contents("> quoted"), ["quoted"]);
 }
+
+#[test]
+fn quotes_and_callouts_have_no_marks() {
+    for (text, expected) in [
+        ("> Warm wood\n> floats\n>> Cold\n> > sinks\n", vec!["Warm wood\nfloats", "Cold\nsinks"]),
+        ("> - a\n>   b\n> - c\n", vec!["a\nb", "c"]),
+        ("> ```sh\n> just serve\n> ```\n", vec!["```sh\njust serve\n```"]),
+        ("> 1. one\n> 2. two\n", vec!["1. one\n2. two"]),
+        ("> [!warning] Hot\n> Never touch\n> it\n", vec!["warning: Hot\nNever touch\nit"]),
+        (
+            "> [!tip]- Tools\n>\n> - tongs\n> - glove\n",
+            vec!["tip: Tools: tongs", "tip: Tools: glove"],
+        ),
+        ("> [!NOTE]\n> It hums\n", vec!["NOTE: It hums"]),
+        ("> [!note] Alone\n\nNext\n", vec!["note: Alone", "Next"]),
+        ("[!x] no quote\n", vec!["[!x] no quote"]),
+    ] {
+        assert_eq!(contents(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn marks_of_tasks_say_their_state() {
+    let text = "- [/] a\n- [-] b\n- [>] c\n- [y] d\n";
+    assert_eq!(contents(text), ["In progress: a", "Cancelled: b", "Forwarded: c", "[y] d"]);
+}
+
+#[test]
+fn rows_of_an_html_table_name_their_columns() {
+    let head = "<tr><th>host</th><th>port</th></tr>";
+    let row = "<tr><td>heron</td><td>80</td></tr>";
+    for (text, expected) in [
+        (format!("<table>{head}\n{row}</table>"), vec!["host: heron; port: 80"]),
+        (
+            "<table>\n<thead>\n  <tr>\n    <th>host</th>\n    <th>port</th>\n  </tr>\n</thead>\n<tbody>\n  <tr>\n    <td>heron</td>\n    <td>80</td>\n  </tr>\n</tbody>\n</table>".to_owned(),
+            vec!["host: heron; port: 80"],
+        ),
+        (format!("<table>{row}</table>"), vec!["heron; 80"]),
+        (format!("<table>{head}</table>"), vec!["host; port"]),
+        (
+            format!("<table>{head}{row}</table>\n<table>{row}</table>\n"),
+            vec!["host: heron; port: 80", "heron; 80"],
+        ),
+        ("<table><tr><th>host</th><td>heron</td></tr></table>".to_owned(), vec!["host; heron"]),
+    ] {
+        assert_eq!(contents(&text), expected, "{text}");
+    }
+}

@@ -57,7 +57,7 @@ fn read(name: &str, text: &str) -> Reading {
 }
 
 /// A block of Markdown: its text; `@` stands for a word to keep, `~` for one to leave out.
-const BLOCKS: [&str; 48] = [
+const BLOCKS: [&str; 53] = [
     "@ @ @.",
     "# @ @",
     "## @",
@@ -106,6 +106,11 @@ const BLOCKS: [&str; 48] = [
     "@  \n@\\\n@",
     "@\\_@ 1\\. @ &amp; &copy; @*@*@ __@__ ~~@~~ $@$ @&nbsp;@",
     "***\n@ 5 < 6 > @\n---",
+    "> [!@] @\n> @\n> @",
+    "> [!@]- @ @\n>\n> - @\n>   @\n> 1. @\n> 2. @\n\n@",
+    "- [/] @\n- [-] @\n- [>] @\n- [@] @",
+    "<table>\n<thead><tr>\n<th>@</th>\n<th>@</th><th>@</th></tr></thead>\n<tr><td>@</td><td>@</td><td>@</td></tr>\n<tr><td>@</td><td>@</td><td></td><td>@</td></tr>\n</table>",
+    "> @ @\n> > @\n> > @\n> ```\n> @\n> @\n> ```",
 ];
 
 /// The headings among them that are underlined.

@@ -180,6 +180,39 @@ fn a_folder_has_its_texts_and_names_its_data() {
 }
 
 #[test]
+fn folders_of_tools_are_left_out_and_named_once() {
+    let home = Home::new();
+    for name in [
+        "own.md",
+        ".git/a.md",
+        ".git/deep/b.md",
+        "node_modules/x/README.md",
+        "web/node_modules/y/README.md",
+        "Cargo.toml",
+        "target/doc/a.md",
+        "cache/CACHEDIR.TAG",
+        "cache/a.md",
+        "vendor/own.md",
+        "notes/target/own.md",
+        "build/own.md",
+    ] {
+        home.write(&format!("work/{name}"), &format!("Text of {name}\n"));
+    }
+    let folder = home.path("work/x").parent().expect("a folder").to_path_buf();
+    let reading = home.read(Format::Markdown, &[folder]);
+    let mut found = contents(&reading);
+    found.sort_unstable();
+    let own = ["build/own.md", "notes/target/own.md", "own.md", "vendor/own.md"];
+    assert_eq!(found, own.map(|name| format!("Text of {name}")));
+    let mut named: Vec<_> =
+        reading.skipped.iter().map(|text| &text.path["~/work/".len()..]).collect();
+    named.sort_unstable();
+    assert_eq!(named, [".git", "cache", "node_modules", "target", "web/node_modules"]);
+    let hidden = home.path("work/.git/x").parent().expect("a folder").to_path_buf();
+    assert_eq!(home.read(Format::Markdown, &[hidden]).memories.len(), 2);
+}
+
+#[test]
 fn a_note_is_as_old_as_its_fields_or_its_name_say() {
     let home = Home::new();
     let day = |text: &str| crate::times::of_text(text).expect("a day");

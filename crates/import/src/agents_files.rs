@@ -105,26 +105,7 @@ fn project_of(path: &Path, home: &Path) -> Option<PathBuf> {
 }
 
 /// Words around the name of a file that say nothing but to read it.
-const POINTING: [&str; 18] = [
-    "see",
-    "also",
-    "read",
-    "refer",
-    "to",
-    "for",
-    "more",
-    "details",
-    "the",
-    "in",
-    "and",
-    "info",
-    "information",
-    "full",
-    "file",
-    "about",
-    "this",
-    "that",
-];
+const POINTING: &str = " see also read refer to for more details the in and info information full file about this that ";
 
 /// Returns whether a statement only names a file by `@path`, by which Claude Code includes it, and perhaps what it is for.
 fn is_pointer(text: &str) -> bool {
@@ -132,7 +113,7 @@ fn is_pointer(text: &str) -> bool {
     let is_path = |word: &str| word.trim_start_matches(is_sign).starts_with('@');
     let is_plain = |word: &str| {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-        word.is_empty() || POINTING.contains(&word.as_str())
+        word.is_empty() || POINTING.contains(&format!(" {word} "))
     };
     let words: Vec<&str> = text.split_whitespace().collect();
     if let ["/import" | "@import", _] = words[..] {

@@ -7,7 +7,7 @@ use crate::markup::LeftOut;
 use crate::memory_files::{Note, normalized};
 use crate::places::Places;
 use crate::regular_file;
-use crate::rows::{self, Fields, Record, Rest};
+use crate::rows::{self, Fields, Record};
 use crate::statements::Split;
 use crate::times;
 use loci_proto::error::{Code, Failure};
@@ -81,7 +81,7 @@ impl<'a> Collector<'a> {
             let names = fields.iter().map(|(name, count)| format!("{name} ({count})"));
             let names = names.collect::<Vec<_>>().join(", ");
             let reason = format!("fields that only serve the program: {names}");
-            minor.skip(SkippedText { path, place: String::new(), reason });
+            minor.skip(skipped(&path, "", &reason));
         }
         for text in minor.skipped {
             reading.skip(text);
@@ -170,11 +170,7 @@ impl<'a> Collector<'a> {
                     let apart = apart.or((depth == MAX_DEPTH).then_some("is too deep"));
                     if let Some(reason) = apart {
                         let path = self.name_of(&entry.path());
-                        self.minor.skip(SkippedText {
-                            path,
-                            place: String::new(),
-                            reason: reason.to_owned(),
-                        });
+                        self.minor.skip(skipped(&path, "", reason));
                     } else {
                         folders.push((entry.path(), depth + 1));
                     }
@@ -204,11 +200,7 @@ impl<'a> Collector<'a> {
 
     /// Notes what was left out.
     pub fn skip(&mut self, name: &str, place: &str, reason: &str) {
-        self.reading.skip(SkippedText {
-            path: name.to_owned(),
-            place: place.to_owned(),
-            reason: reason.to_owned(),
-        });
+        self.reading.skip(skipped(name, place, reason));
     }
 
     /// Notes a doubt, or what the reader of a preview should know.
@@ -219,11 +211,8 @@ impl<'a> Collector<'a> {
     /// Notes parts of a file that are left out.
     pub fn leave_out(&mut self, file: &TextFile, parts: Vec<LeftOut>) {
         for part in left_out::merged(&file.text, parts) {
-            let text = SkippedText {
-                path: file.name.clone(),
-                place: file.lines.place(&file.text, &part.bytes, !part.is_private),
-                reason: part.reason,
-            };
+            let place = file.lines.place(&file.text, &part.bytes, !part.is_private);
+            let text = skipped(&file.name, &place, &part.reason);
             if part.is_minor { self.minor.skip(text) } else { self.reading.skip(text) }
         }
     }
@@ -267,8 +256,8 @@ impl<'a> Collector<'a> {
         None
     }
 
-    /// Adds the memory that was read from a record, with what else the record says; `own` are names of fields that only serve the program.
-    pub fn add_with(&mut self, mut memory: ForeignMemory, record: Record, own: &[&str]) {
+    /// Adds the memory that was read from a record, with what else the record says; `own` has the names of fields that only serve the program.
+    pub fn add_with(&mut self, mut memory: ForeignMemory, record: Record, own: &str) {
         let place = record.place.clone();
         let others = self.rest(&memory.path, record, own);
         let too_large = rows::keep(&mut memory.metadata, others);
@@ -282,17 +271,17 @@ impl<'a> Collector<'a> {
     /// Notes what a record says beside what was taken of it.
     pub fn skip_rest(&mut self, path: &str, record: Record, what: &str) {
         let place = record.place.clone();
-        let others = self.rest(path, record, &[]);
+        let others = self.rest(path, record, "");
         if !others.is_empty() {
             let names = others.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
             let reason = format!("further fields of {what}: {names}");
-            self.minor.skip(SkippedText { path: path.to_owned(), place, reason });
+            self.minor.skip(skipped(path, &place, &reason));
         }
     }
 
     /// Counts the fields that only serve a program, and returns the others.
-    fn rest(&mut self, path: &str, record: Record, own: &[&str]) -> Fields {
-        let Rest { bookkeeping, others } = record.rest(own);
+    fn rest(&mut self, path: &str, record: Record, own: &str) -> Fields {
+        let (bookkeeping, others) = record.rest(own);
         if !bookkeeping.is_empty() {
             let counts = self.bookkeeping.entry(path.to_owned()).or_default();
             bookkeeping.into_iter().for_each(|name| *counts.entry(name).or_default() += 1);
@@ -326,6 +315,10 @@ impl<'a> Collector<'a> {
     }
 }
 
+fn skipped(path: &str, place: &str, reason: &str) -> SkippedText {
+    SkippedText { path: path.to_owned(), place: place.to_owned(), reason: reason.to_owned() }
+}
+
 /// Endings of files with text.
 const TEXTS: [(&str, &str); 4] =
     [("md", "Markdown"), ("markdown", "Markdown"), ("mdc", "Markdown"), ("txt", "text")];
@@ -339,29 +332,29 @@ const DATA: [(&str, &str); 6] = [
     ("jsonl", "is JSON of a program"),
 ];
 
-/// Folders of what others wrote, and the files beside them that say so.
-const DEPENDENCIES: [(&str, &[&str]); 5] = [
-    ("node_modules", &[]),
-    ("bower_components", &[]),
-    ("site-packages", &[]),
-    ("vendor", &["go.mod", "composer.json", "Gemfile"]),
-    ("target", &["Cargo.toml", "pom.xml", "build.sbt"]),
+/// Folders of what others wrote, and a file beside them that says so.
+const DEPENDENCIES: [(&str, &str); 7] = [
+    ("node_modules", "."),
+    ("bower_components", "."),
+    ("vendor", "go.mod"),
+    ("vendor", "composer.json"),
+    ("vendor", "Gemfile"),
+    ("target", "Cargo.toml"),
+    ("target", "pom.xml"),
 ];
 
 /// Returns why a folder has no notes of the person.
 fn what_is_apart(folder: &Path) -> Option<&'static str> {
     let name = folder.file_name()?.to_string_lossy();
-    let has = |name: &&str| folder.join(name).is_file();
-    let is_beside = |name: &&str| folder.with_file_name(name).is_file();
-    let is_of_others = DEPENDENCIES.iter().any(|(known, beside)| {
-        *known == name && (beside.is_empty() || beside.iter().any(is_beside))
-    });
+    let above = folder.parent()?;
+    let is_of_others =
+        DEPENDENCIES.iter().any(|(known, beside)| *known == name && above.join(beside).exists());
     if name.starts_with('.') {
         Some("is a hidden folder")
-    } else if is_of_others || ["CACHEDIR.TAG", "pyvenv.cfg"].iter().any(has) {
-        Some("is a folder of dependencies or of what a tool has built")
     } else {
-        None
+        let is_marked =
+            ["CACHEDIR.TAG", "pyvenv.cfg"].iter().any(|mark| folder.join(mark).exists());
+        (is_of_others || is_marked).then_some("is a folder of dependencies or of what a tool built")
     }
 }
 

@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// Fields that only serve engram.
-const OWN: [&str; 2] = ["session_id", "review_after"];
+const OWN: &str = "session_id review_after";
 
 /// Reads a database or an export.
 pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
@@ -131,6 +131,6 @@ fn observation(
     };
     memory.metadata.extend(kind.map(|kind| ("category".to_owned(), Value::from(kind))));
     row.date(&mut memory, &["created_at"]);
-    collector.add_with(memory, row, &OWN);
+    collector.add_with(memory, row, OWN);
     true
 }

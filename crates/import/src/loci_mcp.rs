@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Fields that only serve loci-mcp.
-const OWN: [&str; 1] = ["last_accessed"];
+const OWN: &str = "last_accessed";
 
 /// Returns the usual database, unless it is loci's own.
 pub(crate) fn usual_paths(places: &Places) -> Vec<PathBuf> {
@@ -100,5 +100,5 @@ fn memory(
         ..memory_at(name)
     };
     row.date(&mut memory, &["created_at"]);
-    collector.add_with(memory, row, &OWN);
+    collector.add_with(memory, row, OWN);
 }

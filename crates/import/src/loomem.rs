@@ -20,19 +20,7 @@ const CATEGORIES: [(&str, &str); 3] =
     [("PreferenceOrDecision", "preference"), ("ProjectState", "project_state"), ("Fact", "fact")];
 
 /// Fields of a chunk that start anew or only serve Loomem.
-const OWN: [&str; 11] = [
-    "level",
-    "is_latest",
-    "importance",
-    "access_count",
-    "source_ids",
-    "prompt_version",
-    "supersedes_id",
-    "root_memory_id",
-    "consolidated",
-    "chunk_ids",
-    "last_accessed",
-];
+const OWN: &str = "level is_latest importance access_count source_ids prompt_version supersedes_id root_memory_id consolidated chunk_ids last_accessed";
 const SHAPE: Shape = Shape {
     lists: &["chunks", "entities", "edges"],
     texts: &["content", "canonical_name", "relation_type"],
@@ -121,7 +109,7 @@ fn chunk(collector: &mut Collector<'_>, file: &TextFile, mut chunk: Record) {
         ..base
     };
     chunk.date(&mut memory, &["timestamp", "created_at"]);
-    collector.add_with(memory, chunk, &OWN);
+    collector.add_with(memory, chunk, OWN);
 }
 
 fn entity(
@@ -152,7 +140,7 @@ fn entity(
         own_id: Some(name),
         ..base
     };
-    collector.add_with(memory, node, &OWN);
+    collector.add_with(memory, node, OWN);
 }
 
 /// Takes the project of a stream.

@@ -52,7 +52,7 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
             memory.metadata.insert("tags".to_owned(), Value::Array(tags));
         }
         row.date(&mut memory, &["created_at", "created_at_iso"]);
-        collector.add_with(memory, row, &[]);
+        collector.add_with(memory, row, "");
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ const TEXTS: [&str; 4] = ["memory", "content", "text", "data"];
 /// Fields of an event with the text after it.
 const TEXTS_OF_EVENT: [&str; 5] = ["new_memory", "memory", "content", "text", "data"];
 /// Fields that only serve mem0.
-const OWN: [&str; 4] = ["event", "is_deleted", "role", "state"];
+const OWN: &str = "event is_deleted role state";
 
 /// Reads an export or a history.
 pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
@@ -113,5 +113,5 @@ fn add(collector: &mut Collector<'_>, mut memory: ForeignMemory, mut record: Rec
         }
     }
     record.date(&mut memory, &["created_at"]);
-    collector.add_with(memory, record, &OWN);
+    collector.add_with(memory, record, OWN);
 }

@@ -10,21 +10,7 @@ use serde_json::{Map, Value};
 pub(crate) type Fields = Map<String, Value>;
 
 /// Names and ends of names of fields that only serve a program.
-const BOOKKEEPING: [&str; 13] = [
-    "id",
-    "uuid",
-    "hash",
-    "md5",
-    "score",
-    "embedding",
-    "embeddings",
-    "vector",
-    "timestamp",
-    "version",
-    "createdAt",
-    "updatedAt",
-    "importance",
-];
+const BOOKKEEPING: &str = " id uuid hash md5 score embedding embeddings vector timestamp version createdAt updatedAt importance ";
 const BOOKKEEPING_ENDS: [&str; 7] = ["_id", "_ids", "_hash", "_count", "_at", "_iso", "_version"];
 
 /// A record that is being read.
@@ -33,13 +19,6 @@ pub(crate) struct Record {
     pub fields: Fields,
     /// Where it is.
     pub place: String,
-}
-
-/// The rest of a record.
-pub(crate) struct Rest {
-    /// Names of fields that only serve the program.
-    pub bookkeeping: Vec<String>,
-    pub others: Fields,
 }
 
 impl Record {
@@ -107,23 +86,27 @@ impl Record {
         memory.updated_at = updated_at.max(memory.created_at);
     }
 
-    /// Returns what nobody has taken; `own` are names of fields that only serve its program.
-    pub fn rest(self, own: &[&str]) -> Rest {
-        let mut rest = Rest { bookkeeping: Vec::new(), others: Fields::new() };
+    /// Returns the names of the fields that are left and only serve the program, among them those of `own`, and the other fields.
+    pub fn rest(self, own: &str) -> (Vec<String>, Fields) {
+        let (mut bookkeeping, mut others) = (Vec::new(), Fields::new());
         for (name, value) in self.fields {
-            let is_known = BOOKKEEPING.contains(&name.as_str())
+            let is_known = has_word(BOOKKEEPING, &name)
                 || BOOKKEEPING_ENDS.iter().any(|end| name.ends_with(end));
             if is_empty(&value) {
-            } else if own.contains(&name.as_str()) && is_bare(&value, false)
-                || is_known && is_bare(&value, true)
-            {
-                rest.bookkeeping.push(name);
+                continue;
+            }
+            if has_word(own, &name) && is_bare(&value, false) || is_known && is_bare(&value, true) {
+                bookkeeping.push(name);
             } else {
-                rest.others.insert(name, value);
+                others.insert(name, value);
             }
         }
-        rest
+        (bookkeeping, others)
     }
+}
+
+fn has_word(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word)
 }
 
 /// Returns a text that is not empty.

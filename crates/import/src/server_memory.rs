@@ -163,7 +163,7 @@ fn entity(
         content: format!("{name} ({kind})"),
         ..memory_of(file, None)
     };
-    collector.add_with(memory, record, &[]);
+    collector.add_with(memory, record, "");
     observations(collector, file, (&name, &place), observed);
 }
 
@@ -227,6 +227,6 @@ fn observations(
             content: format!("{name}: {text}"),
             ..base
         };
-        collector.add_with(memory, record, &[]);
+        collector.add_with(memory, record, "");
     }
 }

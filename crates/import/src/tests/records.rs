@@ -381,7 +381,8 @@ fn check_tables(rows: &[Vec<usize>]) -> Result<(), TestCaseError> {
     for format in [Format::McpMemoryService, Format::Engram, Format::Mem0, Format::LociMcp] {
         let path = home.path(&format!("{format}.db"));
         let conn = Connection::open(&path).expect("it opens");
-        conn.execute_batch("CREATE TABLE schema_meta (key TEXT)").expect("it is created");
+        conn.execute_batch("PRAGMA synchronous = OFF; CREATE TABLE schema_meta (key TEXT)")
+            .expect("it is created");
         let mut places: Vec<(String, Vec<(String, String)>)> = Vec::new();
         for (_, table, columns) in TABLES.iter().filter(|(of, ..)| *of == format) {
             let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();

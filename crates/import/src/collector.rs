@@ -284,7 +284,9 @@ impl<'a> Collector<'a> {
         let (bookkeeping, others) = record.rest(own);
         if !bookkeeping.is_empty() {
             let counts = self.bookkeeping.entry(path.to_owned()).or_default();
-            bookkeeping.into_iter().for_each(|name| *counts.entry(name).or_default() += 1);
+            for name in bookkeeping {
+                *counts.entry(name).or_default() += 1;
+            }
         }
         others
     }

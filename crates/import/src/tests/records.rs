@@ -221,10 +221,10 @@ fn lost(
 }
 
 /// What is around the items of a document.
-fn wrapped(around: usize, lists: Map<String, Value>, loose: Value) -> (String, Vec<Value>) {
+fn wrapped(around: usize, lists: &Map<String, Value>, loose: &Value) -> (String, Vec<Value>) {
     let all = || lists.values().flat_map(|list| list.as_array().cloned().unwrap_or_default());
     let document = match around {
-        0 => Value::Object(lists.clone()),
+        0 => json!(lists),
         1 => json!({"data": lists, "loose@": loose}),
         2 => json!({"version": "@", "result": {"graph": lists}}),
         3 => all().collect(),
@@ -233,8 +233,8 @@ fn wrapped(around: usize, lists: Map<String, Value>, loose: Value) -> (String, V
         _ => {
             let mut count = 0;
             let lines: Vec<Value> = all().map(|item| fill(item, &mut count)).collect();
-            let text = lines.iter().map(|line| format!("{line}\n")).collect();
-            return (text, lines);
+            let text: Vec<String> = lines.iter().map(Value::to_string).collect();
+            return (text.join("\n"), lines);
         }
     };
     let document = fill(document, &mut 0);
@@ -256,7 +256,7 @@ fn check_json(around: usize, items: &Items, loose: &Value) -> Result<(), TestCas
             let list = lists.entry(*list).or_insert_with(|| json!([]));
             list.as_array_mut().expect("a list").push(item);
         }
-        let (text, document) = wrapped(around, lists, loose.clone());
+        let (text, document) = wrapped(around, &lists, loose);
         let Ok(reading) = home.try_read(format, &[home.write("export.json", &text)]) else {
             prop_assert!(text.trim().is_empty(), "{format} refuses\n{text}");
             continue;
@@ -274,8 +274,11 @@ fn check_json(around: usize, items: &Items, loose: &Value) -> Result<(), TestCas
     Ok(())
 }
 
+/// Columns with usual texts.
+type Row = &'static [(&'static str, &'static str)];
+
 /// The tables of each program with a database, and a usual row of each.
-const TABLES: [(Format, &str, &[(&str, &str)]); 6] = [
+const TABLES: [(Format, &str, Row); 6] = [
     (
         Format::McpMemoryService,
         "memories",
@@ -412,7 +415,7 @@ fn check_tables(rows: &[Vec<usize>]) -> Result<(), TestCaseError> {
             }
         }
         drop(conn);
-        let reading = home.read(format, &[path.clone()]);
+        let reading = home.read(format, std::slice::from_ref(&path));
         std::fs::remove_file(&path).expect("it is removed");
         for (here, all) in places {
             let lost = lost(all, &reading, &|place, _| place == here);

@@ -229,7 +229,7 @@ fn a_session_cannot_call_any_verb_that_only_people_may() {
         tools.as_array().expect("a JSON array").iter().any(|tool| tool["name"] == *verb)
     };
     let (for_agents, for_people): (Vec<&str>, Vec<&str>) =
-        Request::NAMES.iter().copied().partition(is_tool);
+        Request::VERBS.iter().map(|(name, _)| *name).partition(is_tool);
     assert!(for_agents.len() == 8 && for_people.len() >= 19, "{for_agents:?} {for_people:?}");
     for verb in for_people.into_iter().chain(["export", "import", "stop", "drain"]) {
         let reply = agent.request("tools/call", json!({"name": verb, "arguments": {}}));

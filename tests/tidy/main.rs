@@ -16,6 +16,7 @@ mod migrations;
 mod names;
 mod network;
 mod plist;
+mod powers;
 mod proofs;
 mod references;
 mod repository;

@@ -1,6 +1,7 @@
 //! `doctor`: checks the configuration, the model, the open sockets, the database and the index.
 
 use crate::embedding::{MODEL_ID, ModelState};
+use crate::handlers::handle::Handle;
 use crate::interface::agents::session::Session;
 use crate::reranking::{Reranker, State};
 use crate::service::open_sockets::OpenSockets;
@@ -22,48 +23,46 @@ use std::net::SocketAddr;
 /// Another model is offered if at least one memory in ten is not in English.
 const FOREIGN_ONE_IN: usize = 10;
 
-pub(super) async fn handle(
-    service: &Service,
-    caller: Caller<'_>,
-    request: DoctorRequest,
-) -> Result<DoctorReply, Failure> {
-    if request.dismiss {
-        return dismiss(service).await;
+impl Handle for DoctorRequest {
+    async fn handle(self, service: &Service, caller: Caller<'_>) -> Result<DoctorReply, Failure> {
+        if self.dismiss {
+            return dismiss(service).await;
+        }
+        let mut findings =
+            vec![findings::config(&service.config.paths().config), check_model(service).await];
+        findings.extend(service.reranker.as_ref().map(check_reranker));
+        findings.push(describe_project(service, caller.clone()).await?);
+        findings.extend(describe_folder(service, caller.session).await?);
+        findings.extend(check_group_sections(service, caller.session).await?);
+        findings.extend(describe_switches(service, caller.session).await);
+        findings.push(check_network(service));
+        let pools = index_warmup::pools_with_index(service).await?;
+        let is_person = caller.session.actor().origin == Origin::Person;
+        if self.fix {
+            findings.extend(service.write(caller.clone(), Writer::mend).await?);
+            let reading = service.clock.read();
+            findings.extend(pools.writer()?.run(move |writer| writer.repair(reading)).await??);
+            service.set_vectors_missing(true);
+        }
+        findings.extend(check_vectors(service, &pools).await?);
+        findings.extend(check_languages(service).await?);
+        let check = full_check::run(service, &pools).await?;
+        service.check_disk();
+        findings.extend(findings::storage(&service.health));
+        #[cfg(feature = "encrypted")]
+        findings.extend(crate::service::encryption::describe(service).await?);
+        findings.extend(check.findings);
+        findings.extend(service.read(move |reader| reader.old_damage(is_person)).await?);
+        findings.push(service.read(Reader::held_back).await?);
+        findings.push(service.read(Reader::examine_index).await?);
+        findings.push(findings::backups(&service.backup_status().await));
+        findings.extend(describe_hooks(service).await?);
+        findings.extend(describe_bridge(service).await?);
+        if self.deep {
+            findings.extend(read_everything(service).await?);
+        }
+        Ok(DoctorReply { findings, dismissed: None })
     }
-    let mut findings =
-        vec![findings::config(&service.config.paths().config), check_model(service).await];
-    findings.extend(service.reranker.as_ref().map(check_reranker));
-    findings.push(describe_project(service, caller.clone()).await?);
-    findings.extend(describe_folder(service, caller.session).await?);
-    findings.extend(check_group_sections(service, caller.session).await?);
-    findings.extend(describe_switches(service, caller.session).await);
-    findings.push(check_network(service));
-    let pools = index_warmup::pools_with_index(service).await?;
-    let is_person = caller.session.actor().origin == Origin::Person;
-    if request.fix {
-        findings.extend(service.write(caller.clone(), Writer::mend).await?);
-        let reading = service.clock.read();
-        findings.extend(pools.writer()?.run(move |writer| writer.repair(reading)).await??);
-        service.set_vectors_missing(true);
-    }
-    findings.extend(check_vectors(service, &pools).await?);
-    findings.extend(check_languages(service).await?);
-    let check = full_check::run(service, &pools).await?;
-    service.check_disk();
-    findings.extend(findings::storage(&service.health));
-    #[cfg(feature = "encrypted")]
-    findings.extend(crate::service::encryption::describe(service).await?);
-    findings.extend(check.findings);
-    findings.extend(service.read(move |reader| reader.old_damage(is_person)).await?);
-    findings.push(service.read(Reader::held_back).await?);
-    findings.push(service.read(Reader::examine_index).await?);
-    findings.push(findings::backups(&service.backup_status().await));
-    findings.extend(describe_hooks(service).await?);
-    findings.extend(describe_bridge(service).await?);
-    if request.deep {
-        findings.extend(read_everything(service).await?);
-    }
-    Ok(DoctorReply { findings, dismissed: None })
 }
 
 /// Says whether the cross-encoder can be used.

@@ -4,8 +4,9 @@
 //! the machine affects both alike. Not here: where the queries come from (`engine::operations::eval`).
 
 use crate::config::Config;
+use crate::handlers::handle::Handle;
 use crate::service::encoding::EncodedQuery;
-use crate::service::{Service, index_warmup};
+use crate::service::{Caller, Service, index_warmup};
 use loci_engine::model::encoding::QueryEncoding;
 use loci_engine::model::time::Timestamp;
 use loci_engine::operations::eval::{EvalQuestion, EvalSet};
@@ -25,51 +26,53 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// # Errors
-/// `invalid` for the number of probes or a setting; `busy`, `storage_failed`.
-pub(super) async fn handle(service: &Service, request: EvalRequest) -> Result<EvalReply, Failure> {
-    let probes = request.probes.unwrap_or(DEFAULT_PROBES);
-    if probes > MAX_PROBES {
-        return Err(Failure::invalid(
-            "probes",
-            format!("must be a whole number in 0..{MAX_PROBES}"),
-        ));
+impl Handle for EvalRequest {
+    /// # Errors
+    /// `invalid` for the number of probes or a setting; `busy`, `storage_failed`.
+    async fn handle(self, service: &Service, _caller: Caller<'_>) -> Result<EvalReply, Failure> {
+        let probes = self.probes.unwrap_or(DEFAULT_PROBES);
+        if probes > MAX_PROBES {
+            return Err(Failure::invalid(
+                "probes",
+                format!("must be a whole number in 0..{MAX_PROBES}"),
+            ));
+        }
+        let config = service.config.config();
+        let mut fusions = vec![config.settings().fusion];
+        if !self.set.is_empty() {
+            fusions.push(with_values(config, &self.set)?.settings().fusion);
+        }
+        index_warmup::pools_with_index(service).await?;
+        service.flush_usage().await?;
+        let (seed, now) = (self.seed, service.now());
+        let EvalSet { known, probes } =
+            service.read(move |reader| reader.eval_set(probes, seed, now)).await?;
+        let mut evaluation = Evaluation {
+            fusions,
+            now,
+            encoding_times: Vec::new(),
+            answer_times: vec![Vec::new(); 2],
+            degraded: Degraded::default(),
+        };
+        let known_ranks = evaluation.ranks(service, &known).await?;
+        let probe_ranks = evaluation.ranks(service, &probes).await?;
+        let sets = [Vec::new(), self.set];
+        let run = |index: usize| EvalRun {
+            set: sets[index].clone(),
+            known: metrics(&known_ranks[index]),
+            probes: metrics(&probe_ranks[index]),
+            search_latency: latency(&evaluation.answer_times[index]),
+        };
+        let runs = (0..evaluation.fusions.len()).map(run).collect();
+        let encode_latency = latency(&evaluation.encoding_times);
+        Ok(EvalReply {
+            known: known.len(),
+            probes: probes.len(),
+            encode_latency,
+            runs,
+            degraded: evaluation.degraded,
+        })
     }
-    let config = service.config.config();
-    let mut fusions = vec![config.settings().fusion];
-    if !request.set.is_empty() {
-        fusions.push(with_values(config, &request.set)?.settings().fusion);
-    }
-    index_warmup::pools_with_index(service).await?;
-    service.flush_usage().await?;
-    let (seed, now) = (request.seed, service.now());
-    let EvalSet { known, probes } =
-        service.read(move |reader| reader.eval_set(probes, seed, now)).await?;
-    let mut evaluation = Evaluation {
-        fusions,
-        now,
-        encoding_times: Vec::new(),
-        answer_times: vec![Vec::new(); 2],
-        degraded: Degraded::default(),
-    };
-    let known_ranks = evaluation.ranks(service, &known).await?;
-    let probe_ranks = evaluation.ranks(service, &probes).await?;
-    let sets = [Vec::new(), request.set];
-    let run = |index: usize| EvalRun {
-        set: sets[index].clone(),
-        known: metrics(&known_ranks[index]),
-        probes: metrics(&probe_ranks[index]),
-        search_latency: latency(&evaluation.answer_times[index]),
-    };
-    let runs = (0..evaluation.fusions.len()).map(run).collect();
-    let encode_latency = latency(&evaluation.encoding_times);
-    Ok(EvalReply {
-        known: known.len(),
-        probes: probes.len(),
-        encode_latency,
-        runs,
-        degraded: evaluation.degraded,
-    })
 }
 
 /// Returns the configuration with other values (`KEY=VALUE`).

@@ -1,5 +1,6 @@
 //! `forget_memory`: hides one memory, or deletes it permanently and reports backups that still hold it.
 
+use crate::handlers::handle::Handle;
 use crate::service::{Caller, Service};
 use loci_engine::operations::backup;
 use loci_proto::error::Failure;
@@ -7,32 +8,30 @@ use loci_proto::memory::MemoryId;
 use loci_proto::requests::forget::{ForgetReply, ForgetRequest};
 use std::path::{Path, PathBuf};
 
-pub(super) async fn handle(
-    service: &Service,
-    caller: Caller<'_>,
-    request: ForgetRequest,
-) -> Result<ForgetReply, Failure> {
-    let (hard, id) = (request.hard_delete, request.memory_id.clone());
-    if hard {
-        // Usage of this memory may still be buffered. Flush it, so that it is deleted with the memory.
-        service.flush_or_drop_usage().await?;
+impl Handle for ForgetRequest {
+    async fn handle(self, service: &Service, caller: Caller<'_>) -> Result<ForgetReply, Failure> {
+        let (hard, id) = (self.hard_delete, self.memory_id.clone());
+        if hard {
+            // Usage of this memory may still be buffered. Flush it, so that it is deleted with the memory.
+            service.flush_or_drop_usage().await?;
+        }
+        let reply = service
+            .write_with_reserve(caller, move |writer, call| writer.forget(call, &self))
+            .await?;
+        if !hard {
+            return Ok(reply);
+        }
+        let folder = service.backup_folder();
+        let backups = service.read(move |_| Ok(backup::search(&folder, &id))).await?;
+        // Summaries that quoted the memory were rewritten and have no vectors yet.
+        service.set_vectors_missing(true);
+        let quarantine = quarantine_note(&service.database().with_file_name("quarantine"));
+        let notes: Vec<String> = [reply.note.clone(), backup_note(&reply.id, &backups), quarantine]
+            .into_iter()
+            .flatten()
+            .collect();
+        Ok(ForgetReply { note: (!notes.is_empty()).then(|| notes.join(". ")), ..reply })
     }
-    let reply = service
-        .write_with_reserve(caller, move |writer, call| writer.forget(call, &request))
-        .await?;
-    if !hard {
-        return Ok(reply);
-    }
-    let folder = service.backup_folder();
-    let backups = service.read(move |_| Ok(backup::search(&folder, &id))).await?;
-    // Summaries that quoted the memory were rewritten and have no vectors yet.
-    service.set_vectors_missing(true);
-    let quarantine = quarantine_note(&service.database().with_file_name("quarantine"));
-    let notes: Vec<String> = [reply.note.clone(), backup_note(&reply.id, &backups), quarantine]
-        .into_iter()
-        .flatten()
-        .collect();
-    Ok(ForgetReply { note: (!notes.is_empty()).then(|| notes.join(". ")), ..reply })
 }
 
 /// Returns the note about backups that hold the memory, or that cannot be read and may hold it.

@@ -1,76 +1,58 @@
 //! `groups`, `groups_rename`, `groups_merge`, `groups_join`, `groups_alias`: list and change groups.
 
+use crate::handlers::handle::Handle;
 use crate::interface::agents::session::Session;
 use crate::service::{Caller, Service};
 use loci_engine::operations::join::Joinable;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group;
 use loci_proto::group::{Group, GroupHint, GroupName};
-use loci_proto::memory::Origin;
 use loci_proto::requests::Request;
-use loci_proto::requests::groups::{
-    AliasRequest, GroupChangedReply, GroupEntry, GroupsReply, JoinRequest, MergeRequest,
-    RenameRequest,
-};
+use loci_proto::requests::groups::{GroupChangedReply, GroupEntry, JoinRequest};
 
-pub(super) async fn list(service: &Service, caller: Caller<'_>) -> Result<GroupsReply, Failure> {
-    let actor = caller.session.actor();
-    service.read(move |reader| reader.groups(&actor)).await
-}
-
-pub(super) async fn rename(
-    service: &Service,
-    caller: Caller<'_>,
-    request: RenameRequest,
-) -> Result<GroupChangedReply, Failure> {
-    service.write(caller, move |writer, call| writer.rename_group(call, &request)).await
-}
-
-pub(super) async fn merge(
-    service: &Service,
-    caller: Caller<'_>,
-    request: MergeRequest,
-) -> Result<GroupChangedReply, Failure> {
-    let merged =
-        service.write(caller, move |writer, call| writer.merge_groups(call, &request)).await;
-    // The memories of a project that is off get vectors in one that is on.
-    service.set_vectors_missing(true);
-    merged
-}
-
-pub(super) async fn join(
-    service: &Service,
-    caller: Caller<'_>,
-    request: JoinRequest,
-) -> Result<GroupChangedReply, Failure> {
-    let session = caller.session;
-    if session.actor().origin != Origin::Person {
-        let message = "joins projects, which only a person may do";
-        let failure = Failure::new(Code::Conflict, message);
-        return Err(failure.hint("Run it in a terminal outside the agent"));
-    }
-    let wanted = request.group.as_ref().map(GroupName::as_str);
-    let found = service.joinable(session, wanted).await?;
-    let chosen = only_joinable(found, wanted)?;
-    let (from, own) = (chosen.group.clone(), session.group.clone());
-    if request.decline || request.dry_run {
-        if request.decline {
-            let (from, own) = (from.clone(), own.clone());
-            service
-                .write(caller, move |writer, call| writer.decline_join(call, &from, &own))
-                .await?;
+impl Handle for JoinRequest {
+    async fn handle(
+        self,
+        service: &Service,
+        caller: Caller<'_>,
+    ) -> Result<GroupChangedReply, Failure> {
+        let session = caller.session;
+        let wanted = self.group.as_ref().map(GroupName::as_str);
+        let found = service.joinable(session, wanted).await?;
+        let chosen = only_joinable(found, wanted)?;
+        let (from, own) = (chosen.group.clone(), session.group.clone());
+        if self.decline || self.dry_run {
+            if self.decline {
+                let (from, own) = (from.clone(), own.clone());
+                service
+                    .write(caller, move |writer, call| writer.decline_join(call, &from, &own))
+                    .await?;
+            }
+            let (active, memories) = (0, chosen.memories);
+            let (id, name) = (own.id, own.name);
+            let group = GroupEntry {
+                id,
+                name,
+                aliases: vec![],
+                active,
+                memories,
+                isolated: false,
+                off: false,
+            };
+            return Ok(GroupChangedReply {
+                group,
+                moved: memories,
+                from: Some(from.name),
+                act: None,
+            });
         }
-        let (active, memories) = (0, chosen.memories);
-        let (id, name) = (own.id, own.name);
-        let group =
-            GroupEntry { id, name, aliases: vec![], active, memories, isolated: false, off: false };
-        return Ok(GroupChangedReply { group, moved: memories, from: Some(from.name), act: None });
+        let joined = from.clone();
+        let reply = service
+            .write(caller, move |writer, call| writer.join_group(call, &joined, &own))
+            .await?;
+        service.set_vectors_missing(true);
+        Ok(GroupChangedReply { from: Some(from.name), ..reply })
     }
-    let joined = from.clone();
-    let reply =
-        service.write(caller, move |writer, call| writer.join_group(call, &joined, &own)).await?;
-    service.set_vectors_missing(true);
-    Ok(GroupChangedReply { from: Some(from.name), ..reply })
 }
 
 /// Returns the one project that may be joined.
@@ -106,14 +88,6 @@ fn joinable_text(one: &Joinable) -> String {
     let Joinable { group, memories, folders, .. } = one;
     let place = folders.first().map(|path| format!(", was {path}")).unwrap_or_default();
     format!("{} ({}, {memories} active memories{place})", group.name, group.id)
-}
-
-pub(super) async fn alias(
-    service: &Service,
-    caller: Caller<'_>,
-    request: AliasRequest,
-) -> Result<GroupChangedReply, Failure> {
-    service.write(caller, move |writer, call| writer.alias_group(call, &request)).await
 }
 
 /// Returns the project whose section `[groups.NAME]` applies to what a call writes: that of the memory that it edits, the one that it names,

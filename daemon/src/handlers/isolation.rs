@@ -10,7 +10,6 @@ use loci_engine::transaction::change::CallContext;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::GroupHint;
 use loci_proto::memory::Origin;
-use loci_proto::requests::Request;
 
 /// Applies `isolated` of the session's `.loci.toml` to its project. Without the key the flag stays as it is: another branch or worktree
 /// may lack the file.
@@ -55,26 +54,4 @@ pub(super) async fn check_whole_store(service: &Service, session: &Session) -> R
     }
     let message = "concerns every project, and an agent has no access to an isolated one";
     Err(Failure::new(Code::Conflict, message).hint("Run it in a terminal outside the agent"))
-}
-
-/// Returns whether a verb reads or changes every project, or the names of any.
-pub(super) fn concerns_whole_store(request: &Request) -> bool {
-    matches!(
-        request,
-        Request::History(_)
-            | Request::Undo(_)
-            | Request::Redo(_)
-            | Request::Scan(_)
-            | Request::Eval(_)
-            | Request::Cleanup(_)
-            | Request::Maintenance(_)
-            | Request::GroupsRename(_)
-            | Request::GroupsMerge(_)
-            | Request::GroupsJoin(_)
-            | Request::GroupsAlias(_)
-            | Request::Reset(_)
-            | Request::PurgeBackups(_)
-            | Request::Bridge(_)
-            | Request::BridgeFile(_)
-    )
 }

@@ -1,43 +1,51 @@
 //! `maintenance`: shows and controls the maintenance scheduler, and executes one step of a run.
 
+use crate::handlers::handle::Handle;
 use crate::service::maintenance_run::{self, StepDone};
 use crate::service::scheduler::due_at;
 use crate::service::store_state::StorePools;
-use crate::service::{Service, index_warmup};
+use crate::service::{Caller, Service, index_warmup};
 use loci_engine::Reader;
 use loci_engine::model::time::Timestamp;
 use loci_proto::error::Failure;
 use loci_proto::requests::maintenance::{MaintenanceAction, MaintenanceReply, MaintenanceRequest};
 
-/// # Errors
-/// `conflict` for `run` while maintenance is paused or the clock is not trusted; `busy`, `storage_failed`.
-pub(super) async fn handle(
-    service: &Service,
-    request: MaintenanceRequest,
-) -> Result<MaintenanceReply, Failure> {
-    let needs_index = matches!(request.action, MaintenanceAction::Plan | MaintenanceAction::Run);
-    let pools = if needs_index {
-        index_warmup::pools_with_index(service).await?
-    } else {
-        service.pools().await?
-    };
-    match request.action {
-        MaintenanceAction::Status => status_reply(service, &pools).await,
-        MaintenanceAction::Plan => {
-            let now = service.now();
-            let describe = move |reader: &mut Reader| reader.describe_plan(&reader.plan(now)?);
-            let plan = pools.readers.run(describe).await??;
-            Ok(MaintenanceReply { plan: Some(plan), ..status_reply(service, &pools).await? })
-        }
-        MaintenanceAction::Pause | MaintenanceAction::Resume => {
-            let is_paused = request.action == MaintenanceAction::Pause;
-            pools.writer()?.run(move |writer| writer.set_paused(is_paused)).await??;
-            status_reply(service, &pools).await
-        }
-        MaintenanceAction::Run => {
-            let StepDone { done, left } =
-                maintenance_run::do_step(service, &pools, request.restart).await?;
-            Ok(MaintenanceReply { done, left: Some(left), ..status_reply(service, &pools).await? })
+impl Handle for MaintenanceRequest {
+    /// # Errors
+    /// `conflict` for `run` while maintenance is paused or the clock is not trusted; `busy`, `storage_failed`.
+    async fn handle(
+        self,
+        service: &Service,
+        _caller: Caller<'_>,
+    ) -> Result<MaintenanceReply, Failure> {
+        let needs_index = matches!(self.action, MaintenanceAction::Plan | MaintenanceAction::Run);
+        let pools = if needs_index {
+            index_warmup::pools_with_index(service).await?
+        } else {
+            service.pools().await?
+        };
+        match self.action {
+            MaintenanceAction::Status => status_reply(service, &pools).await,
+            MaintenanceAction::Plan => {
+                let now = service.now();
+                let describe = move |reader: &mut Reader| reader.describe_plan(&reader.plan(now)?);
+                let plan = pools.readers.run(describe).await??;
+                Ok(MaintenanceReply { plan: Some(plan), ..status_reply(service, &pools).await? })
+            }
+            MaintenanceAction::Pause | MaintenanceAction::Resume => {
+                let is_paused = self.action == MaintenanceAction::Pause;
+                pools.writer()?.run(move |writer| writer.set_paused(is_paused)).await??;
+                status_reply(service, &pools).await
+            }
+            MaintenanceAction::Run => {
+                let StepDone { done, left } =
+                    maintenance_run::do_step(service, &pools, self.restart).await?;
+                Ok(MaintenanceReply {
+                    done,
+                    left: Some(left),
+                    ..status_reply(service, &pools).await?
+                })
+            }
         }
     }
 }

@@ -1,6 +1,5 @@
-//! One handler per verb, and [`handle`], which dispatches a request to its handler.
-//!
-//! A handler encodes texts where needed and runs an operation of the engine on the writer or a reader. `Request::parse` has checked its
+//! [`handle`] checks a call and runs it: an operation of the engine on a reader or the writer, or a handler here for what needs more.
+//! `Request::parse` has checked its
 //! arguments. Not here: who may call which verb (`interface`), what a verb means (the engine), `export` and `import`, which are streams
 //! (`interface::admin::transfer`).
 
@@ -9,49 +8,39 @@ pub(crate) mod binding;
 mod bridge;
 mod cleanup;
 mod compact;
-mod confirm;
-mod diff;
+mod config;
 mod doctor;
 mod edit;
 mod eval;
-mod facets;
-mod find;
 mod forget;
-mod forget_many;
 mod groups;
-mod history;
+mod handle;
 mod hook;
 mod injected;
 mod inspect;
 mod isolation;
-mod list;
 mod maintenance;
-mod move_to;
-mod pin;
 mod purge_backups;
 mod recall;
-mod redo;
 mod reembed;
-mod relate;
 mod reset;
-mod restore;
 mod review;
 mod scan;
 mod stats;
 mod store;
-mod supersede;
 mod switches;
-mod topics;
-mod undo;
-mod wander;
 
+use crate::handlers::handle::Handle as _;
 use crate::interface::agents::session::Session;
 use crate::service::switches::off_by_itself;
 use crate::service::{Caller, Service};
-use loci_engine::privacy;
+use loci_engine::operations::verbs::{self as operations, After};
+use loci_engine::transaction::change::CallContext;
+use loci_engine::{Writer, privacy};
 use loci_proto::error::{Code, Failure};
 use loci_proto::memory::Origin;
 use loci_proto::requests::Request;
+use loci_proto::requests::verbs::{Callers, Concerns, Powers};
 use serde::Serialize;
 use serde_json::Value;
 use std::pin::Pin;
@@ -86,7 +75,9 @@ async fn handle_request(
     let group = groups::project_of(service, caller.session, &request).await;
     let redacted = privacy::request::screen(&service.config.policy_of(&group), &mut request)?;
     isolation::apply(service, caller.session).await?;
-    if isolation::concerns_whole_store(&request) {
+    let powers = request.powers();
+    check_caller(powers, caller.session)?;
+    if powers.concerns == Concerns::Store {
         isolation::check_whole_store(service, caller.session).await?;
     }
     // Looking after background work must not count as a call, which would slow that work down.
@@ -128,6 +119,21 @@ async fn find_group(service: &Service, session: &Session) -> Result<Option<Sessi
     Ok(redirected)
 }
 
+/// Refuses to an agent or a script what only a person may do.
+///
+/// # Errors
+/// `conflict`.
+fn check_caller(powers: Powers, session: &Session) -> Result<(), Failure> {
+    if powers.callers != Callers::Person || session.actor().origin == Origin::Person {
+        return Ok(());
+    }
+    let purpose = powers.purpose.trim_end_matches('.');
+    let (first, rest) = purpose.split_at(1);
+    let message = format!("{}{rest}, which only a person may do", first.to_lowercase());
+    let hint = format!("Run it in a terminal outside the agent: {}", powers.command);
+    Err(Failure::new(Code::Conflict, message).hint(hint))
+}
+
 /// Refuses what concerns every project, an export or an import for example, to an agent while a project is isolated, or where loci is off.
 ///
 /// # Errors
@@ -148,61 +154,65 @@ fn with_redacted(mut reply: Value, redacted: Vec<String>) -> Value {
     reply
 }
 
-async fn call_verb(
+/// Runs a verb that only reads the store.
+async fn read<R: operations::Read>(
     service: &Service,
     caller: Caller<'_>,
-    request: Request,
-) -> Result<Value, Failure> {
-    match request {
-        Request::Store(request) => json(&store::handle(service, caller, request).await?),
-        Request::Recall(request) => json(&recall::handle(service, caller, request).await?),
-        Request::Forget(request) => json(&forget::handle(service, caller, request).await?),
-        Request::Stats(request) => json(&stats::handle(service, caller, request).await?),
-        Request::Inspect(request) => json(&inspect::handle(service, caller, request).await?),
-        Request::Relate(request) => json(&relate::handle(service, caller, request).await?),
-        Request::Restore(request) => json(&restore::handle(service, caller, request).await?),
-        Request::Compact(request) => json(&compact::handle(service, caller, request).await?),
-        Request::Confirm(request) => json(&confirm::handle(service, caller, request).await?),
-        Request::Diff(request) => json(&diff::handle(service, caller, request).await?),
-        Request::Topics(request) => json(&topics::handle(service, caller, request).await?),
-        Request::Wander(request) => json(&wander::handle(service, caller, request).await?),
-        Request::Config(_) => json(&service.config.reply()),
-        Request::List(request) => json(&list::handle(service, caller, request).await?),
-        Request::Facets(request) => json(&facets::handle(service, caller, request).await?),
-        Request::Find(request) => json(&find::handle(service, caller, request).await?),
-        Request::Edit(request) => json(&edit::handle(service, caller, request).await?),
-        Request::Supersede(request) => json(&supersede::handle(service, caller, request).await?),
-        Request::Review(request) => json(&review::handle(service, caller, request).await?),
-        Request::Pin(request) => json(&pin::handle(service, caller, request).await?),
-        Request::MoveTo(request) => json(&move_to::handle(service, caller, request).await?),
-        Request::ForgetMany(request) => json(&forget_many::handle(service, caller, request).await?),
-        Request::Undo(request) => json(&undo::handle(service, caller, request).await?),
-        Request::Redo(request) => json(&redo::handle(service, caller, request).await?),
-        Request::Hook(request) => json(&hook::handle(service, caller, request).await?),
-        Request::Injected(request) => json(&injected::handle(service, caller, request).await?),
-        Request::History(request) => json(&history::handle(service, request).await?),
-        Request::Eval(request) => json(&eval::handle(service, request).await?),
-        Request::Maintenance(request) => json(&maintenance::handle(service, request).await?),
-        Request::Cleanup(request) => json(&cleanup::handle(service, caller, request).await?),
-        Request::Groups(_) => json(&groups::list(service, caller).await?),
-        Request::GroupsRename(request) => json(&groups::rename(service, caller, request).await?),
-        Request::GroupsMerge(request) => json(&groups::merge(service, caller, request).await?),
-        Request::GroupsJoin(request) => json(&groups::join(service, caller, request).await?),
-        Request::GroupsAlias(request) => json(&groups::alias(service, caller, request).await?),
-        Request::GroupsSwitch(request) => json(&switches::switch(service, caller, request).await?),
-        Request::Incognito(request) => json(&switches::incognito(service, caller, request).await?),
-        Request::Bridge(request) => json(&bridge::status(service, request).await?),
-        Request::BridgeSwitch(request) => json(&bridge::switch(service, caller, request).await?),
-        Request::BridgeFile(request) => json(&bridge::file(service, request).await?),
-        Request::BridgeBlock(request) => json(&bridge::block(service, caller, request).await?),
-        Request::Backup(_) => json(&backup::handle(service).await?),
-        Request::Reset(request) => json(&reset::handle(service, caller, request).await?),
-        Request::PurgeBackups(request) => json(&purge_backups::handle(service, request).await?),
-        Request::Scan(request) => json(&scan::handle(service, caller, request).await?),
-        Request::Reembed(request) => json(&reembed::handle(service, request).await?),
-        Request::Doctor(request) => json(&doctor::handle(service, caller, request).await?),
-    }
+    request: R,
+) -> Result<R::Reply, Failure> {
+    let call = service.call_context(caller);
+    service.read(move |reader| request.run(reader, &call)).await
 }
+
+/// Runs a verb that only changes the store.
+async fn write<W: operations::Write>(
+    service: &Service,
+    caller: Caller<'_>,
+    request: W,
+) -> Result<W::Reply, Failure> {
+    let run = move |writer: &mut Writer, call: &CallContext| request.run(writer, call);
+    let reply = match W::AFTER {
+        After::Space => service.write_with_reserve(caller, run).await?,
+        After::Nothing | After::TextsWithoutVectors => service.write(caller, run).await?,
+    };
+    if W::AFTER == After::TextsWithoutVectors {
+        service.set_vectors_missing(true);
+    }
+    Ok(reply)
+}
+
+/// Declares [`call_verb`] from the table of verbs.
+macro_rules! dispatch {
+    ($($(#[$doc:meta])* $name:literal => $variant:ident($request:ty) -> $reply:ty:
+        $access:ident with $runner:ident, $($powers:tt),+;)+) => {
+        async fn call_verb(
+            service: &Service,
+            caller: Caller<'_>,
+            request: Request,
+        ) -> Result<Value, Failure> {
+            match request {
+                $(Request::$variant(request) => {
+                    json(&run!($access $runner, service, caller, request)?)
+                })+
+            }
+        }
+    };
+}
+
+/// Runs a verb as its row says.
+macro_rules! run {
+    (Read engine, $service:ident, $caller:ident, $request:ident) => {
+        read($service, $caller, $request).await
+    };
+    (Write engine, $service:ident, $caller:ident, $request:ident) => {
+        write($service, $caller, $request).await
+    };
+    ($access:ident handler, $service:ident, $caller:ident, $request:ident) => {
+        $request.handle($service, $caller).await
+    };
+}
+
+loci_proto::verbs!(dispatch);
 
 fn json(reply: &impl Serialize) -> Result<Value, Failure> {
     serde_json::to_value(reply).map_err(|e| Failure::new(Code::Internal, e.to_string()))

@@ -1,6 +1,7 @@
 //! `recall_memory`: encodes the query, searches on a reader thread, and records the results as usage.
 
 use crate::handlers::groups;
+use crate::handlers::handle::Handle;
 use crate::interface::agents::session::Session;
 use crate::reranking::RerankTurn;
 use crate::service::encoding::EncodedQuery;
@@ -18,27 +19,29 @@ use std::time::Instant;
 /// How often a query is encoded if the model is changed meanwhile.
 const MAX_ATTEMPTS: usize = 3;
 
-pub(super) async fn handle(
-    service: &Service,
-    caller: Caller<'_>,
-    request: RecallRequest,
-) -> std::result::Result<RecallReply, Failure> {
-    let started = Instant::now();
-    let is_in_own = request.group.is_none() && request.ids.is_none();
-    let prepared = prepare(request, service.now())?;
-    let prepared = Arc::new(with_encoded_past(service, caller.session, prepared).await?);
-    let previewed_query = prepared.preview_query().map(str::to_owned);
-    let recall = |reader: &Reader, prepared: &PreparedRecall, context: RecallContext<'_>| {
-        reader.recall(prepared, context)
-    };
-    let mut answer = run(service, caller.session, &prepared, recall).await?;
-    answer.set_latency(started.elapsed());
-    service.record_usage(caller.session, previewed_query, &answer);
-    let mut reply = answer.reply;
-    if reply.results.is_empty() && is_in_own && reply.note.is_none() {
-        reply.note = service.offer(caller.session).await.map(|offer| offer.for_agent());
+impl Handle for RecallRequest {
+    async fn handle(
+        self,
+        service: &Service,
+        caller: Caller<'_>,
+    ) -> std::result::Result<RecallReply, Failure> {
+        let started = Instant::now();
+        let is_in_own = self.group.is_none() && self.ids.is_none();
+        let prepared = prepare(self, service.now())?;
+        let prepared = Arc::new(with_encoded_past(service, caller.session, prepared).await?);
+        let previewed_query = prepared.preview_query().map(str::to_owned);
+        let recall = |reader: &Reader, prepared: &PreparedRecall, context: RecallContext<'_>| {
+            reader.recall(prepared, context)
+        };
+        let mut answer = run(service, caller.session, &prepared, recall).await?;
+        answer.set_latency(started.elapsed());
+        service.record_usage(caller.session, previewed_query, &answer);
+        let mut reply = answer.reply;
+        if reply.results.is_empty() && is_in_own && reply.note.is_none() {
+            reply.note = service.offer(caller.session).await.map(|offer| offer.for_agent());
+        }
+        Ok(reply)
     }
-    Ok(reply)
 }
 
 /// Adds the encodings of the earlier texts that a recall with `as_of` searches, while the model is loaded.

@@ -2,9 +2,10 @@
 
 use crate::embedding::ModelState;
 use crate::embedding::api::outgoing::tokens_of_bytes;
+use crate::handlers::handle::Handle;
 use crate::service::reembedding::KEPT_FOR;
 use crate::service::store_state::StorePools;
-use crate::service::{Service, index_warmup};
+use crate::service::{Caller, Service, index_warmup};
 use loci_engine::model::time::Timestamp;
 use loci_engine::model::vector_set::{KeptSet, ModelRef, VectorSet};
 use loci_engine::operations::reembed::Refill;
@@ -17,25 +18,24 @@ use loci_proto::requests::reembed::{
 /// Number of memories whose kept encodings are deleted per transaction.
 const DROP_BATCH: usize = 256;
 
-/// # Errors
-/// `conflict` if the model cannot be used, or there is nothing to cancel; `busy`, `storage_failed`.
-pub(super) async fn handle(
-    service: &Service,
-    request: ReembedRequest,
-) -> Result<ReembedReply, Failure> {
-    let pools = index_warmup::pools_with_index(service).await?;
-    let (now, refill) = (service.now(), refill(request.force));
-    match request.action {
-        ReembedAction::Status => {}
-        ReembedAction::Start => {
-            let model = usable_model(service).await?;
-            let start = move |writer: &mut Writer| writer.start_refill(&model, refill, now);
-            pools.writer()?.run(start).await??;
+impl Handle for ReembedRequest {
+    /// # Errors
+    /// `conflict` if the model cannot be used, or there is nothing to cancel; `busy`, `storage_failed`.
+    async fn handle(self, service: &Service, _caller: Caller<'_>) -> Result<ReembedReply, Failure> {
+        let pools = index_warmup::pools_with_index(service).await?;
+        let (now, refill) = (service.now(), refill(self.force));
+        match self.action {
+            ReembedAction::Status => {}
+            ReembedAction::Start => {
+                let model = usable_model(service).await?;
+                let start = move |writer: &mut Writer| writer.start_refill(&model, refill, now);
+                pools.writer()?.run(start).await??;
+            }
+            ReembedAction::Cancel => cancel(service, &pools, now).await?,
+            ReembedAction::DropKept => drop_kept(service, &pools, now).await?,
         }
-        ReembedAction::Cancel => cancel(service, &pools, now).await?,
-        ReembedAction::DropKept => drop_kept(service, &pools, now).await?,
+        reply(service, &pools, refill).await
     }
-    reply(service, &pools, refill).await
 }
 
 fn refill(force: bool) -> Refill {

@@ -1,25 +1,24 @@
 //! `reset`: deletes all memories.
 
+use crate::handlers::handle::Handle;
 use crate::service::{Caller, Service};
 use loci_engine::backups::manifest::Reason;
 use loci_proto::error::Failure;
 use loci_proto::requests::reset::{ResetReply, ResetRequest};
 
-pub(super) async fn handle(
-    service: &Service,
-    caller: Caller<'_>,
-    request: ResetRequest,
-) -> Result<ResetReply, Failure> {
-    let new = service.new_backup(Reason::Reset);
-    if !request.dry_run {
-        // Buffered accesses are of memories that are deleted now.
-        drop(service.usage.take_accesses());
-        drop(service.hooks.receipts.take());
-        service.hooks.sessions.clear();
-        // While agents go on; what they store meanwhile makes another one necessary.
-        service.back_up(Reason::Reset).await?;
+impl Handle for ResetRequest {
+    async fn handle(self, service: &Service, caller: Caller<'_>) -> Result<ResetReply, Failure> {
+        let new = service.new_backup(Reason::Reset);
+        if !self.dry_run {
+            // Buffered accesses are of memories that are deleted now.
+            drop(service.usage.take_accesses());
+            drop(service.hooks.receipts.take());
+            service.hooks.sessions.clear();
+            // While agents go on; what they store meanwhile makes another one necessary.
+            service.back_up(Reason::Reset).await?;
+        }
+        service.write(caller, move |writer, _| writer.reset(&self, &new)).await
     }
-    service.write(caller, move |writer, _| writer.reset(&request, &new)).await
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! `store_memory`: encodes the text outside any lock, then stores it in one transaction that may share its commit with others.
 
 use crate::handlers::groups;
+use crate::handlers::handle::Handle;
 use crate::service::project_files::CheckoutFiles;
 use crate::service::store_state::StorePools;
 use crate::service::{Caller, Service};
@@ -10,63 +11,61 @@ use loci_proto::requests::store::{StoreReply, StoreRequest};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// # Errors
-/// The errors of the engine; `embed_failed` if the model returned unusable vectors; `busy`. Nothing is stored then.
-pub(super) async fn handle(
-    service: &Service,
-    caller: Caller<'_>,
-    request: StoreRequest,
-) -> Result<StoreReply, Failure> {
-    let session = caller.session;
-    let pools = service.pools().await?;
-    if let Some(answer) = earlier_answer(&pools, caller.key.clone()).await? {
-        session.record_store();
-        return Ok(answer);
-    }
-    let is_unnamed = request.group.is_none();
-    let group = groups::named_project(service, session, request.group.clone()).await;
-    let draft = Draft::new(request, service.now())?
-        .with_shown(caller.session.shown.seqs())
-        .with_default_scope(service.config.scope_of(&group));
-    service.repeat_limiter.count(&caller.session.group.id, draft.content(), Instant::now())?;
-    let draft = with_files(service, &caller, draft).await;
-    let encodings = Arc::new(service.encode_document(&draft.document()).await?);
-    let encoded = Arc::clone(&encodings);
-    let (call, moment) = (service.call_context(caller), service.first_moment());
-    let stored = match pools.writer() {
-        Ok(writer) => {
-            writer
-                .run_grouped(move |writer| {
-                    moment.record(writer);
-                    writer.store(&call, &draft, &encoded)
-                })
-                .await
+impl Handle for StoreRequest {
+    /// # Errors
+    /// The errors of the engine; `embed_failed` if the model returned unusable vectors; `busy`. Nothing is stored then.
+    async fn handle(self, service: &Service, caller: Caller<'_>) -> Result<StoreReply, Failure> {
+        let session = caller.session;
+        let pools = service.pools().await?;
+        if let Some(answer) = earlier_answer(&pools, caller.key.clone()).await? {
+            session.record_store();
+            return Ok(answer);
         }
-        Err(failure) => Err(failure),
-    };
-    let stored = stored.and_then(|stored| stored.map_err(Failure::from));
-    service.note_encoded(&encodings);
-    if stored.as_ref().is_ok_and(|stored| stored.deduplicated) {
-        // The known memory may have got the questions of this one.
-        service.set_vectors_missing(true);
+        let is_unnamed = self.group.is_none();
+        let group = groups::named_project(service, session, self.group.clone()).await;
+        let draft = Draft::new(self, service.now())?
+            .with_shown(caller.session.shown.seqs())
+            .with_default_scope(service.config.scope_of(&group));
+        service.repeat_limiter.count(&caller.session.group.id, draft.content(), Instant::now())?;
+        let draft = with_files(service, &caller, draft).await;
+        let encodings = Arc::new(service.encode_document(&draft.document()).await?);
+        let encoded = Arc::clone(&encodings);
+        let (call, moment) = (service.call_context(caller), service.first_moment());
+        let stored = match pools.writer() {
+            Ok(writer) => {
+                writer
+                    .run_grouped(move |writer| {
+                        moment.record(writer);
+                        writer.store(&call, &draft, &encoded)
+                    })
+                    .await
+            }
+            Err(failure) => Err(failure),
+        };
+        let stored = stored.and_then(|stored| stored.map_err(Failure::from));
+        service.note_encoded(&encodings);
+        if stored.as_ref().is_ok_and(|stored| stored.deduplicated) {
+            // The known memory may have got the questions of this one.
+            service.set_vectors_missing(true);
+        }
+        service.health.record_write(&stored, service.now());
+        service.request_checkpoint();
+        let stored = stored?;
+        session.record_store();
+        let group = match stored.group {
+            None if session.names_project() => Some(service.project_name(session).await),
+            other => other,
+        };
+        let is_outside = is_unnamed && !stored.deduplicated && session.is_outside_projects();
+        let outside = group.as_deref().filter(|_| is_outside).map(|group| {
+            format!("This session is in no project; what it stores goes to project {group}")
+        });
+        let note = match (stored.note, outside) {
+            (Some(note), Some(outside)) => Some(format!("{note}. {outside}")),
+            (note, outside) => note.or(outside),
+        };
+        Ok(StoreReply { degraded: service.degraded(), group, note, ..stored })
     }
-    service.health.record_write(&stored, service.now());
-    service.request_checkpoint();
-    let stored = stored?;
-    session.record_store();
-    let group = match stored.group {
-        None if session.names_project() => Some(service.project_name(session).await),
-        other => other,
-    };
-    let is_outside = is_unnamed && !stored.deduplicated && session.is_outside_projects();
-    let outside = group.as_deref().filter(|_| is_outside).map(|group| {
-        format!("This session is in no project; what it stores goes to project {group}")
-    });
-    let note = match (stored.note, outside) {
-        (Some(note), Some(outside)) => Some(format!("{note}. {outside}")),
-        (note, outside) => note.or(outside),
-    };
-    Ok(StoreReply { degraded: service.degraded(), group, note, ..stored })
 }
 
 /// Records the contents of the files that the memory names, off the threads that serve sessions.

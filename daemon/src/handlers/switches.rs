@@ -3,6 +3,7 @@
 //!
 //! Not here: whether loci is off (`service::switches`).
 
+use crate::handlers::handle::Handle;
 use crate::interface::agents::session::Session;
 use crate::service::switches::ids_of;
 use crate::service::{Caller, Service};
@@ -12,6 +13,7 @@ use loci_proto::requests::Request;
 use loci_proto::requests::groups::{GroupSwitchedReply, SwitchRequest};
 use loci_proto::requests::hook::{HookEvent, HookRequest};
 use loci_proto::requests::incognito::{IncognitoReply, IncognitoRequest};
+use loci_proto::requests::verbs::WhereOff;
 use std::collections::BTreeSet;
 
 /// Minimum characters of the beginning of a session's id.
@@ -27,21 +29,11 @@ pub(super) async fn check(
     request: &Request,
 ) -> Result<(), Failure> {
     let is_person = session.actor().origin == Origin::Person;
-    let is_served = match request {
-        Request::Store(_)
-        | Request::Recall(_)
-        | Request::Relate(_)
-        | Request::Compact(_)
-        | Request::Hook(_) => false,
-        Request::Config(_)
-        | Request::Doctor(_)
-        | Request::Groups(_)
-        | Request::GroupsSwitch(_)
-        | Request::Incognito(_)
-        | Request::Maintenance(_)
-        | Request::Backup(_) => true,
-        Request::Stats(_) => !session.is_agent(),
-        _ => is_person,
+    let is_served = match request.powers().where_off {
+        WhereOff::Nobody => false,
+        WhereOff::Person => is_person,
+        WhereOff::Command => !session.is_agent(),
+        WhereOff::Everybody => true,
     };
     if is_served {
         return Ok(());
@@ -66,38 +58,42 @@ pub(super) async fn check_on(service: &Service, session: &Session) -> Result<(),
     }
 }
 
-pub(super) async fn switch(
-    service: &Service,
-    caller: Caller<'_>,
-    request: SwitchRequest,
-) -> Result<GroupSwitchedReply, Failure> {
-    if !request.off {
-        require_person(caller.session)?;
+impl Handle for SwitchRequest {
+    async fn handle(
+        self,
+        service: &Service,
+        caller: Caller<'_>,
+    ) -> Result<GroupSwitchedReply, Failure> {
+        if !self.off {
+            require_person(caller.session)?;
+        }
+        let root = caller.session.hello.place.as_ref().and_then(|place| place.root.clone());
+        let switched = service
+            .write(caller, move |writer, call| writer.switch_group(call, &self, root.as_ref()))
+            .await;
+        // What was stored or imported while the project was off was not sent to an API.
+        service.set_vectors_missing(true);
+        switched
     }
-    let root = caller.session.hello.place.as_ref().and_then(|place| place.root.clone());
-    let switched = service
-        .write(caller, move |writer, call| writer.switch_group(call, &request, root.as_ref()))
-        .await;
-    // What was stored or imported while the project was off was not sent to an API.
-    service.set_vectors_missing(true);
-    switched
 }
 
-pub(super) async fn incognito(
-    service: &Service,
-    caller: Caller<'_>,
-    request: IncognitoRequest,
-) -> Result<IncognitoReply, Failure> {
-    let incognito = !request.off;
-    if request.off {
-        require_person(caller.session)?;
+impl Handle for IncognitoRequest {
+    async fn handle(
+        self,
+        service: &Service,
+        caller: Caller<'_>,
+    ) -> Result<IncognitoReply, Failure> {
+        let incognito = !self.off;
+        if self.off {
+            require_person(caller.session)?;
+        }
+        let sessions = find_session(service, &self.session)?;
+        let reply = IncognitoReply { sessions: sessions.clone(), incognito };
+        let set = service
+            .write(caller, move |writer, call| writer.set_incognito(call, &sessions, incognito))
+            .await;
+        set.map(|()| reply)
     }
-    let sessions = find_session(service, &request.session)?;
-    let reply = IncognitoReply { sessions: sessions.clone(), incognito };
-    let set = service
-        .write(caller, move |writer, call| writer.set_incognito(call, &sessions, incognito))
-        .await;
-    set.map(|()| reply)
 }
 
 /// Refuses to an agent to switch loci on: a person has switched it off.

@@ -12,6 +12,7 @@ use crate::handles::writer::Writer;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::visibility::Visibility;
+use crate::operations::verbs::write_verb;
 use crate::operations::visible_memory::FindVisible;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
@@ -21,6 +22,8 @@ use loci_proto::requests::confirm::{ConfirmReply, ConfirmRequest, ConfirmTarget}
 use loci_proto::requests::doctor::Finding;
 use loci_proto::sanitize;
 use serde_json::{Value, json};
+
+write_verb!(ConfirmRequest, Writer::confirm, Nothing);
 
 /// Maximum memories that a preview names.
 const MAX_SHOWN: usize = 20;

@@ -14,9 +14,16 @@ use crate::model::time::{self, Timestamp};
 use crate::model::visibility::Visibility;
 use crate::operations::inspect::group_name;
 use crate::operations::named_project::existing_group;
+use crate::operations::verbs::read_verb;
 use loci_proto::error::Failure;
 use loci_proto::memory::Trust;
 use loci_proto::requests::diff::{DiffReply, DiffRequest, MemoryChange};
+
+read_verb!(DiffRequest, |reader, request, call| reader.diff(
+    request,
+    (&call.actor).into(),
+    call.now
+));
 
 /// Default changes of a reply.
 const DEFAULT_LIMIT: usize = 100;

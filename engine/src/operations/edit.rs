@@ -24,6 +24,7 @@ use crate::model::validity::Given;
 use crate::model::visibility::Visibility;
 use crate::model::{content, time};
 use crate::operations::supersede::{Fields, Replacement, supersede};
+use crate::operations::verbs::write_verb;
 use crate::operations::visible_memory::FindVisible;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
@@ -33,6 +34,8 @@ use loci_proto::requests::edit::{ChangedReply, EditRequest};
 use loci_proto::requests::pin::PinRequest;
 use loci_proto::sanitize::Removed;
 use serde_json::{Map, Value, json};
+
+write_verb!(PinRequest, Writer::pin, Nothing);
 
 /// The name of the field in replies.
 const SUPERSEDES: &str = "supersedes";

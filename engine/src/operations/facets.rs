@@ -8,9 +8,12 @@ use crate::model::memory::Memory;
 use crate::model::time::Timestamp;
 use crate::operations::inspect::group_name;
 use crate::operations::list_filter::{Facet, Failed, ListFilter, day};
-use loci_proto::requests::facets::{FacetCount, FacetsReply};
+use crate::operations::verbs::read_verb;
+use loci_proto::requests::facets::{FacetCount, FacetsReply, FacetsRequest};
 use loci_proto::requests::list::ListRequest;
 use std::collections::HashMap;
+
+read_verb!(FacetsRequest, |reader, request, call| reader.facets(&request.0, &call.actor, call.now));
 
 /// Length of a month in an ISO 8601 day, in bytes.
 const MONTH_BYTES: usize = "2026-03".len();

@@ -19,6 +19,7 @@ use crate::model::visibility::{Audience, Visibility};
 use crate::operations::bridge;
 use crate::operations::named_project::other_group;
 use crate::operations::reject;
+use crate::operations::verbs::write_verb;
 use crate::operations::visible_memory::FindVisible;
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::memory::MemoryId;
@@ -28,6 +29,8 @@ use loci_proto::sanitize;
 use serde_json::json;
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
+
+write_verb!(ForgetManyRequest, Writer::forget_many, Space);
 
 /// Note of a hard delete that a reader kept from emptying the write-ahead log.
 const LOG_NOT_EMPTIED: &str = "The text is still in the write-ahead log until a running export or other reader ends; it is then removed without a further call";

@@ -14,16 +14,21 @@ use crate::handles::shared::Shared;
 use crate::handles::writer::Writer;
 use crate::model::actor::Viewer;
 use crate::operations::named_project::{named_group, unknown_group};
+use crate::operations::verbs::{read_verb, write_verb};
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::{self, Group, GroupName};
 use loci_proto::memory::{MemoryId, Origin};
 use loci_proto::requests::groups::{
-    AliasRequest, GroupChangedReply, GroupEntry, GroupsReply, RenameRequest,
+    AliasRequest, GroupChangedReply, GroupEntry, GroupsReply, GroupsRequest, RenameRequest,
 };
 use rusqlite::Connection;
 use serde_json::json;
 use std::sync::Arc;
+
+read_verb!(GroupsRequest, |reader, _request, call| reader.groups(&call.actor));
+write_verb!(RenameRequest, Writer::rename_group, Nothing);
+write_verb!(AliasRequest, Writer::alias_group, Nothing);
 
 /// The redirects of merged groups in the current state of the store.
 #[derive(Debug, Clone)]

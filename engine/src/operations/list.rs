@@ -15,11 +15,15 @@ use crate::model::validity;
 use crate::model::visibility::Visibility;
 use crate::operations::inspect::group_name;
 use crate::operations::list_filter::{ListFilter, day};
+use crate::operations::verbs::read_verb;
 use crate::search::budget;
 use loci_proto::error::Failure;
 use loci_proto::memory::{Confidence, MemoryId};
 use loci_proto::requests::find::{FindReply, FindRequest, FoundMemory};
 use loci_proto::requests::list::{ListOrder, ListReply, ListRequest, ListedMemory};
+
+read_verb!(ListRequest, |reader, request, call| reader.list(request, &call.actor, call.now));
+read_verb!(FindRequest, |reader, request, call| reader.find(request, &call.actor, call.now));
 
 /// Default memories per page.
 const DEFAULT_LIMIT: usize = 50;

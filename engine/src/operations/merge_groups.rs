@@ -8,11 +8,14 @@ use crate::db::{groups, import_rows};
 use crate::error::Result;
 use crate::handles::writer::Writer;
 use crate::operations::groups::{check_not_off, commit, find, move_memory, to_entry};
+use crate::operations::verbs::write_verb;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::groups::{GroupChangedReply, MergeRequest};
 use serde_json::json;
+
+write_verb!(MergeRequest, Writer::merge_groups, TextsWithoutVectors);
 
 impl Writer {
     /// Moves every memory of a group into another; its id and its name then redirect there.

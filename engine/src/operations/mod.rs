@@ -56,5 +56,6 @@ mod undo_later;
 pub(crate) mod undo_session;
 mod unlinked;
 pub(crate) mod variants;
+pub mod verbs;
 pub(crate) mod visible_memory;
 pub(crate) mod wander;

@@ -5,12 +5,15 @@ use crate::error::{Error, Result};
 use crate::handles::writer::Writer;
 use crate::model::visibility::Visibility;
 use crate::operations::groups::{check_not_off, find, move_memory};
+use crate::operations::verbs::write_verb;
 use crate::operations::visible_memory::FindVisible;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::{Group, NAME_HINT, check_name};
 use loci_proto::requests::move_to::{MoveReply, MoveRequest};
+
+write_verb!(MoveRequest, Writer::move_to, Nothing);
 
 impl Writer {
     /// Moves memories, all or none.

@@ -10,9 +10,12 @@ use crate::handles::writer::Writer;
 use crate::operations::undo::{MAX_REDO_ROWS, no_such_act};
 use crate::operations::undo_act::{check_act, record_act, restore_act, to_reply, undone_acts};
 use crate::operations::undo_later::LaterActs;
+use crate::operations::verbs::write_verb;
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::redo::{RedoReply, RedoRequest};
+
+write_verb!(RedoRequest, Writer::redo, TextsWithoutVectors);
 
 impl Writer {
     /// Takes back the last undo, or the one that reverted an act.

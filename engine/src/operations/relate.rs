@@ -9,6 +9,7 @@ use crate::handles::writer::Writer;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::visibility::Visibility;
+use crate::operations::verbs::write_verb;
 use crate::operations::visible_memory::FindVisible;
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::error::Failure;
@@ -17,6 +18,8 @@ use loci_proto::memory::{Confidence, MemoryId, MemoryType};
 use loci_proto::requests::relate::{RelateReply, RelateRequest};
 use loci_proto::sanitize;
 use serde_json::json;
+
+write_verb!(RelateRequest, Writer::relate, Nothing);
 
 impl Writer {
     /// Relates two entities.

@@ -11,11 +11,14 @@ use crate::model::candidate::was_candidate;
 use crate::model::status::Status;
 use crate::model::visibility::Visibility;
 use crate::operations::named_project::other_group;
+use crate::operations::verbs::write_verb;
 use crate::operations::visible_memory::FindVisible;
 use crate::transaction::change::CallContext;
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::restore::{RestoreReply, RestoreRequest};
 use serde_json::json;
+
+write_verb!(RestoreRequest, Writer::restore, TextsWithoutVectors);
 
 impl Writer {
     /// Restores a memory. Does not change an active one; `was` in the reply is its previous status.

@@ -13,12 +13,15 @@ use crate::model::memory::Memory;
 use crate::model::provenance::Provenance;
 use crate::model::status::Status;
 use crate::model::visibility::Visibility;
+use crate::operations::verbs::write_verb;
 use crate::operations::visible_memory::FindVisible;
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::error::{Code, Failure};
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::supersede::{SupersedeReply, SupersedeRequest};
 use serde_json::json;
+
+write_verb!(SupersedeRequest, Writer::supersede, Nothing);
 
 /// The names of the fields of a call with the ids of both memories.
 #[derive(Debug, Clone, Copy)]

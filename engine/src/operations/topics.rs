@@ -15,9 +15,16 @@ use crate::model::encoding::Embedding;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::operations::named_project::existing_group;
+use crate::operations::verbs::read_verb;
 use crate::search::budget;
 use loci_proto::error::Failure;
 use loci_proto::requests::topics::{Topic, TopicExample, TopicsReply, TopicsRequest};
+
+read_verb!(TopicsRequest, |reader, request, call| reader.topics(
+    request,
+    (&call.actor).into(),
+    call.now
+));
 
 /// Maximum number of topics that a request may ask for.
 const MAX_COUNT: usize = 50;

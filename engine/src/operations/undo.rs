@@ -17,11 +17,15 @@ use crate::operations::undo_act::{check_act, record_act, restore_act, to_reply};
 use crate::operations::undo_later::LaterActs;
 use crate::operations::undo_session::{resolve_session, to_stored, undo_session};
 use crate::operations::variants;
+use crate::operations::verbs::{read_verb, write_verb};
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::history::{HistoryReply, HistoryRequest};
 use loci_proto::requests::relate::MemoryPreview;
 use loci_proto::requests::undo::{UndoReply, UndoRequest, UndoTarget};
+
+read_verb!(HistoryRequest, |reader, request, _call| reader.history(request));
+write_verb!(UndoRequest, Writer::undo, TextsWithoutVectors);
 
 /// An undo of more rows cannot be taken back: their images would fill the journal.
 pub(crate) const MAX_REDO_ROWS: usize = 10_000;

@@ -13,12 +13,19 @@ use crate::model::visibility::Visibility;
 use crate::operations::named_project::existing_group;
 use crate::operations::recall::RecallContext;
 use crate::operations::recall::associations::FoundAssociation;
+use crate::operations::verbs::read_verb;
 use crate::search::associations::{Associated, Source, Surroundings, associations};
 use crate::search::budget;
 use loci_proto::degraded::Degraded;
 use loci_proto::error::Failure;
 use loci_proto::requests::wander::{WanderReply, WanderRequest, WanderStart};
 use std::collections::HashSet;
+
+read_verb!(WanderRequest, |reader, request, call| reader.wander(
+    request,
+    (&call.actor).into(),
+    call.now
+));
 
 /// Default steps of a walk.
 const DEFAULT_STEPS: usize = 5;

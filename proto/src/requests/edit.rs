@@ -56,6 +56,27 @@ pub struct EditRequest {
     pub group: Option<GroupName>,
 }
 
+impl EditRequest {
+    /// Changes nothing of the memory yet.
+    #[must_use]
+    pub fn new(memory_id: MemoryId) -> Self {
+        Self {
+            memory_id,
+            content: None,
+            metadata: None,
+            category: None,
+            unasked: None,
+            scope: None,
+            confidence: None,
+            expires_at: None,
+            valid_from: None,
+            valid_to: None,
+            supersedes: None,
+            group: None,
+        }
+    }
+}
+
 /// Reply of `edit` and `pin`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChangedReply {

@@ -11,7 +11,14 @@
 //!  "status": [{"value": "active", "count": 2}], "month": [{"value": "2026-02", "count": 2}]}
 //! ```
 
+use crate::requests::list::ListRequest;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// Arguments of `facets`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct FacetsRequest(pub ListRequest);
 
 /// Reply of `facets`. Each facet is counted with all filters of the request but its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

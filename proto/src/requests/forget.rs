@@ -35,6 +35,14 @@ pub struct ForgetRequest {
     pub group: Option<GroupName>,
 }
 
+impl ForgetRequest {
+    /// Forgets the memory.
+    #[must_use]
+    pub fn new(memory_id: MemoryId) -> Self {
+        Self { memory_id, reason: None, hard_delete: false, rejected: false, group: None }
+    }
+}
+
 /// Reply of `forget_memory`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ForgetReply {

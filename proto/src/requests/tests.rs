@@ -1,6 +1,7 @@
 //! Tests of [`Request`], and of the JSON examples in the documentation of the requests.
 
 use crate::mcp::{arguments, tools};
+use crate::requests::verbs::Powers;
 use crate::requests::{
     Request, bridge, cleanup, compact, config, confirm, diff, doctor, edit, eval, export, find,
     forget, forget_many, groups, history, hook, import, incognito, injected, inspect, list,
@@ -23,8 +24,9 @@ fn an_unknown_verb_is_refused_by_name() {
 
 #[test]
 fn every_request_names_its_own_verb() {
-    assert_eq!(Request::NAMES.iter().collect::<BTreeSet<_>>().len(), Request::NAMES.len());
-    for name in Request::NAMES {
+    let names: BTreeSet<_> = Request::VERBS.iter().map(|(name, _)| name).collect();
+    assert_eq!(names.len(), Request::VERBS.len());
+    for name in names {
         match Request::parse(name, Map::new()) {
             Ok(request) => assert_eq!(request.name(), *name),
             Err(failure) => assert_eq!(failure.message, "is missing", "{name}: {failure}"),
@@ -35,17 +37,10 @@ fn every_request_names_its_own_verb() {
 #[test]
 fn the_agent_tools_are_those_that_mcp_lists() {
     let listed: Vec<&str> = tools::all().iter().map(|tool| tool.name).collect();
-    assert_eq!(
-        Request::NAMES[..listed.len()],
-        listed,
-        "the table of Request begins with the agents' verbs, in the order of mcp/tools.rs"
-    );
-    for name in ["config", "reset"] {
-        let request = Request::parse(name, Map::new()).expect("the verb needs no arguments");
-        assert!(!request.is_agent_tool(), "{name}");
-    }
-    let stats = Request::parse("memory_stats", Map::new()).expect("the verb needs no arguments");
-    assert!(stats.is_agent_tool());
+    let has_tool = |(_, powers): &&(&str, Powers)| powers.callers.has_tool();
+    let in_table: Vec<&str> =
+        Request::VERBS.iter().filter(has_tool).map(|(name, _)| *name).collect();
+    assert_eq!(in_table, listed);
 }
 
 /// Returns the `json` blocks of a module's documentation.
@@ -71,7 +66,7 @@ fn the_module_of_every_verb_has_examples_of_a_request_and_a_reply() {
         .map(|entry| entry.expect("the folder of the requests is readable").path())
         .map(|path| fs::read_to_string(path).expect("a module is readable"))
         .collect();
-    for name in Request::NAMES {
+    for (name, _) in Request::VERBS {
         let verb = format!("`{name}`");
         let documents_verb =
             |source: &&String| source.split(':').next().is_some_and(|title| title.contains(&verb));

@@ -13,21 +13,22 @@ use loci_project::Environment;
 use loci_proto::admin::VerbCall;
 use loci_proto::hello::Session;
 use loci_proto::paths::Paths;
-use serde::Serialize;
+use loci_proto::requests::Verb;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use std::marker::PhantomData;
 use tokio::time::timeout;
 
-/// A verb's reply as the daemon sent it: one line of JSON.
+/// The reply of a verb as the daemon sent it: one line of JSON, which has the shape of `T`.
 #[derive(Debug)]
-pub struct RawReply(String);
+pub struct RawReply<T>(String, PhantomData<T>);
 
-impl RawReply {
+impl<T: DeserializeOwned> RawReply<T> {
     /// Parses the reply.
     ///
     /// # Errors
-    /// When the reply does not have the shape of `T`, because the daemon has another version.
-    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+    /// When the reply does not have its shape, because the daemon has another version.
+    pub fn parse(&self) -> Result<T, Problem> {
         Ok(serde_json::from_str(&self.0).map_err(unreadable)?)
     }
 
@@ -74,13 +75,14 @@ impl VerbClient {
     ///
     /// # Errors
     /// The daemon cannot be reached, or refuses the call.
-    pub async fn call_raw(
-        &self,
-        verb: &str,
-        request: &impl Serialize,
-    ) -> Result<RawReply, Problem> {
-        let arguments = match serde_json::to_value(request) {
-            Ok(Value::Object(arguments)) => {
+    pub async fn ask<V: Verb>(&self, request: &V) -> Result<RawReply<V::Reply>, Problem> {
+        let arguments = serde_json::to_value(request).map_err(std::io::Error::from)?;
+        Ok(RawReply(self.post_call(V::NAME, arguments).await?, PhantomData))
+    }
+
+    async fn post_call(&self, verb: &str, arguments: Value) -> Result<String, Problem> {
+        let arguments = match arguments {
+            Value::Object(arguments) => {
                 arguments.into_iter().filter(|(_, value)| !value.is_null()).collect()
             }
             _ => Map::new(),
@@ -88,23 +90,16 @@ impl VerbClient {
         let call = VerbCall { session: self.session.clone(), arguments };
         let body = serde_json::to_vec(&call).map_err(std::io::Error::from)?;
         let reply = self.post(&format!("/verbs/{verb}"), body).await?;
-        Ok(RawReply(
-            String::from_utf8(reply).map_err(|error| {
-                Problem::new("The daemon's answer is not UTF-8").because(&error)
-            })?,
-        ))
+        String::from_utf8(reply)
+            .map_err(|error| Problem::new("The daemon's answer is not UTF-8").because(&error))
     }
 
     /// Calls a verb and returns the parsed reply.
     ///
     /// # Errors
-    /// As [`VerbClient::call_raw`].
-    pub async fn call<T: DeserializeOwned>(
-        &self,
-        verb: &str,
-        request: &impl Serialize,
-    ) -> Result<T, Problem> {
-        self.call_raw(verb, request).await?.parse()
+    /// As [`VerbClient::ask`].
+    pub async fn call<V: Verb>(&self, request: &V) -> Result<V::Reply, Problem> {
+        self.ask(request).await?.parse()
     }
 
     async fn post(&self, path: &str, body: Vec<u8>) -> Result<Vec<u8>, Problem> {

@@ -2,12 +2,14 @@
 
 use crate::cli::memories::Add;
 use crate::client::call::VerbClient;
+use crate::commands::input::argument;
 use crate::commands::input::{memory_id, text};
 use crate::commands::reply_text::{date_time, print_json};
 use crate::output::{Problem, escape_line, print_line, print_note};
+use loci_proto::bounded_numbers::TtlSeconds;
 use loci_proto::memory::MemoryType;
 use loci_proto::requests::store::StoreReply;
-use serde_json::json;
+use loci_proto::requests::store::StoreRequest;
 use std::fmt::Write as _;
 
 /// Stores the memory and prints the result.
@@ -20,13 +22,22 @@ pub async fn run(client: &VerbClient, args: Add) -> Result<(), Problem> {
         Some(id_part) => Some(memory_id::resolve(client, id_part, args.group.as_ref()).await?.id),
         None => None,
     };
-    let request = json!({
-        "content": content, "type": args.kind, "scope": args.scope, "category": args.category, "metadata": args.metadata, "questions": args.questions,
-        "supersedes": supersedes,
-        "confidence": args.confidence, "ttl_seconds": args.ttl, "expires_at": args.expires,
-        "valid_from": args.valid_from, "valid_to": args.valid_to, "group": args.group,
-    });
-    let raw_reply = client.call_raw("store_memory", &request).await?;
+    let ttl = args.ttl.map(|seconds| argument("ttl_seconds", TtlSeconds::new(seconds)));
+    let request = StoreRequest {
+        scope: args.scope,
+        category: args.category,
+        metadata: args.metadata.unwrap_or_default(),
+        questions: Some(args.questions),
+        supersedes,
+        confidence: args.confidence,
+        ttl_seconds: ttl.transpose()?,
+        expires_at: args.expires,
+        valid_from: args.valid_from,
+        valid_to: args.valid_to,
+        group: args.group,
+        ..StoreRequest::new(content, args.kind)
+    };
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }

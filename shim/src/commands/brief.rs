@@ -16,7 +16,7 @@ pub async fn run(client: &VerbClient, args: Brief) -> Result<(), Problem> {
         dry_run: true,
         ..HookRequest::new(HookClient::CommandLine, HookEvent::SessionStart)
     };
-    let raw_reply = client.call_raw("hook", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }

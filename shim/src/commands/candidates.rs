@@ -13,11 +13,13 @@ use crate::output::{
 use loci_proto::group::GroupName;
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::confirm::{ConfirmReply, ConfirmRequest};
-use loci_proto::requests::edit::ChangedReply;
+use loci_proto::requests::edit::EditRequest;
 use loci_proto::requests::forget::ForgetReply;
+use loci_proto::requests::forget::ForgetRequest;
+use loci_proto::requests::inspect::InspectRequest;
 use loci_proto::requests::inspect::{InspectReply, MemoryDetails};
 use loci_proto::requests::list::{ListOrder, ListReply, ListRequest};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 
@@ -51,7 +53,7 @@ pub async fn run(client: &VerbClient, args: Review) -> Result<(), Problem> {
         text_chars: (!args.format.json).then_some(TEXT_CHARS),
         ..all_candidates()
     };
-    let raw_reply = client.call_raw("list", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }
@@ -87,7 +89,7 @@ fn counted(count: usize) -> String {
 /// Says which other projects have candidates.
 async fn print_elsewhere(client: &VerbClient, here: &ListReply) -> Result<(), Problem> {
     let request = ListRequest { all_groups: true, limit: Some(MAX_COUNTED), ..all_candidates() };
-    let all: ListReply = client.call("list", &request).await?;
+    let all: ListReply = client.call(&request).await?;
     let elsewhere = all.total.saturating_sub(here.total);
     if elsewhere == 0 {
         return Ok(());
@@ -137,8 +139,16 @@ async fn ask_about(
     id: &MemoryId,
     group: Option<&GroupName>,
 ) -> Result<Decision, Problem> {
-    let request = json!({"memory_id": id, "group": group});
-    let reply: InspectReply = client.call("memory_inspect", &request).await?;
+    let request = InspectRequest {
+        memory_id: id.clone(),
+        include_relations: None,
+        include_log: false,
+        log_before: None,
+        relations_before: None,
+        group: group.cloned(),
+        as_of: None,
+    };
+    let reply: InspectReply = client.call(&request).await?;
     print_line(candidate_text(&reply.memory))?;
     loop {
         let decision = choose(QUESTION, parse)?.unwrap_or(Decision::Quit);
@@ -149,8 +159,12 @@ async fn ask_about(
                     print_line("The text is unchanged, and not accepted yet")?;
                     continue;
                 };
-                let request = json!({"memory_id": id, "content": text, "group": group});
-                client.call::<ChangedReply>("edit", &request).await?;
+                let request = EditRequest {
+                    content: Some(text),
+                    group: group.cloned(),
+                    ..EditRequest::new(id.clone())
+                };
+                client.call(&request).await?;
                 accept(client, id, group).await?;
             }
             Decision::Reject => forget(client, id, group).await?,
@@ -169,8 +183,8 @@ pub(super) async fn forget(
     id: &MemoryId,
     group: Option<&GroupName>,
 ) -> Result<(), Problem> {
-    let request = json!({"memory_id": id, "group": group});
-    let reply: ForgetReply = client.call("forget_memory", &request).await?;
+    let request = ForgetRequest { group: group.cloned(), ..ForgetRequest::new(id.clone()) };
+    let reply: ForgetReply = client.call(&request).await?;
     print_line(format!("Forgotten{}", undo_hint(reply.act)))
 }
 
@@ -211,7 +225,7 @@ async fn accept(
         group: group.cloned(),
         ..ConfirmRequest::default()
     };
-    let reply: ConfirmReply = client.call("confirm", &request).await?;
+    let reply: ConfirmReply = client.call(&request).await?;
     print_line(format!("Accepted{}", undo_hint(reply.act)))
 }
 

@@ -4,13 +4,14 @@
 
 use crate::cli::versions::Review;
 use crate::client::call::VerbClient;
+use crate::commands::input::argument;
 use crate::commands::list::{TEXT_CHARS, memory_rows, row};
 use crate::commands::reply_text::{print_json, undo_hint};
 use crate::output::{MemoryRow, Problem, choose, print_line};
-use loci_proto::memory::{Category, MemoryId, Unasked};
-use loci_proto::requests::edit::ChangedReply;
-use loci_proto::requests::list::{ListReply, ListRequest, ListedMemory};
-use serde_json::{Value, json};
+use loci_proto::memory::Scope;
+use loci_proto::memory::{Category, Unasked};
+use loci_proto::requests::edit::EditRequest;
+use loci_proto::requests::list::{ListReply, ListRequest};
 use std::io::{self, IsTerminal};
 
 /// The question about a memory.
@@ -40,7 +41,7 @@ pub async fn run(client: &VerbClient, args: Review) -> Result<(), Problem> {
         text_chars: (!args.format.json).then_some(TEXT_CHARS),
         ..ListRequest::default()
     };
-    let raw_reply = client.call_raw("list", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }
@@ -56,18 +57,21 @@ pub async fn run(client: &VerbClient, args: Review) -> Result<(), Problem> {
     for (at, memory) in reply.memories.iter().enumerate() {
         print_line(format!("{} of {}", at + 1, reply.memories.len()))?;
         print_line(memory_rows().text(&[row(memory, false)]).trim_end())?;
+        let group = memory.group.as_ref().map(|name| argument("group", name.parse()));
+        let edit = EditRequest { group: group.transpose()?, ..EditRequest::new(memory.id.clone()) };
         match choose(QUESTION, parse)?.unwrap_or(Decision::Quit) {
             Decision::Quit => break,
             Decision::Skip => {}
             Decision::Category(category) => {
-                apply(client, memory, &json!({"category": category})).await?;
+                let change = EditRequest { category: Some(category), ..edit };
+                apply(client, change).await?;
             }
             Decision::RuleHere => {
-                let rule = json!({"category": Category::Rule, "scope": "group"});
-                apply(client, memory, &rule).await?;
+                let (category, scope) = (Some(Category::Rule), Some(Scope::Group));
+                apply(client, EditRequest { category, scope, ..edit }).await?;
             }
             Decision::Unasked(unasked) => {
-                apply(client, memory, &json!({"unasked": unasked})).await?;
+                apply(client, EditRequest { unasked: Some(unasked), ..edit }).await?;
             }
         }
     }
@@ -94,13 +98,8 @@ fn parse(typed: &str) -> Option<Decision> {
     Some(Decision::Category(category))
 }
 
-async fn apply(client: &VerbClient, memory: &ListedMemory, change: &Value) -> Result<(), Problem> {
-    let id: &MemoryId = &memory.id;
-    let mut request = json!({"memory_id": id, "group": memory.group});
-    if let (Some(request), Some(change)) = (request.as_object_mut(), change.as_object()) {
-        request.extend(change.clone());
-    }
-    let reply: ChangedReply = client.call("edit", &request).await?;
+async fn apply(client: &VerbClient, request: EditRequest) -> Result<(), Problem> {
+    let reply = client.call(&request).await?;
     print_line(format!("Set{}", undo_hint(reply.act)))
 }
 

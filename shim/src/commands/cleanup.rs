@@ -19,8 +19,7 @@ const MAX_ROWS: usize = 50;
 /// The daemon cannot be reached or refuses the call, or the user does not confirm.
 pub async fn run(args: Cleanup) -> Result<ExitCode, Problem> {
     let client = VerbClient::of_process()?;
-    let planned: CleanupReply =
-        client.call("cleanup", &CleanupRequest { dry_run: true, at: None }).await?;
+    let planned: CleanupReply = client.call(&CleanupRequest { dry_run: true, at: None }).await?;
     if args.dry_run || planned.memories.is_empty() {
         print_line(if args.json { to_json(&planned)? } else { candidates_text(&planned) })?;
         return Ok(Exit::Ok.into());
@@ -31,7 +30,7 @@ pub async fn run(args: Cleanup) -> Result<ExitCode, Problem> {
     let count = counted(planned.memories.len(), "memory", "memories");
     confirm(&format!("Forget {count}?"), args.yes.into())?;
     let reply: CleanupReply =
-        client.call("cleanup", &CleanupRequest { dry_run: false, at: Some(planned.at) }).await?;
+        client.call(&CleanupRequest { dry_run: false, at: Some(planned.at) }).await?;
     print_line(match reply.act {
         _ if args.json => to_json(&reply)?,
         Some(act) => {

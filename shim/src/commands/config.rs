@@ -4,8 +4,9 @@ use crate::cli::daemon::Config;
 use crate::client::call::VerbClient;
 use crate::output::{Problem, Screen, escape_line, print_line, table_on};
 use loci_proto::error::Exit;
+use loci_proto::requests::config::ConfigRequest;
 use loci_proto::requests::config::{ConfigKey, ConfigReply};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
@@ -15,7 +16,7 @@ use std::process::ExitCode;
 /// When no daemon runs, for example because the configuration file is invalid.
 pub async fn run(command: &Config) -> Result<ExitCode, Problem> {
     let Config::Show(format) = command;
-    let raw_reply = VerbClient::of_process()?.call_raw("config", &json!({})).await?;
+    let raw_reply = VerbClient::of_process()?.ask(&ConfigRequest::default()).await?;
     if format.json {
         print_line(raw_reply.as_str())?;
     } else {

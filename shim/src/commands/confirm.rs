@@ -24,7 +24,7 @@ pub async fn run(client: &VerbClient, args: Confirm) -> Result<(), Problem> {
         group: args.project.group,
         ..ConfirmRequest::default()
     };
-    let raw_reply = client.call_raw("confirm", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }
@@ -37,7 +37,7 @@ pub async fn run(client: &VerbClient, args: Confirm) -> Result<(), Problem> {
 
 async fn imported(client: &VerbClient, args: &Confirm) -> Result<(), Problem> {
     let request = ConfirmRequest { imported: true, preview: true, ..ConfirmRequest::default() };
-    let preview: ConfirmReply = client.call("confirm", &request).await?;
+    let preview: ConfirmReply = client.call(&request).await?;
     if preview.confirmed == 0 && !args.format.json {
         return print_line("There is no imported memory to confirm.");
     }
@@ -56,8 +56,7 @@ async fn imported(client: &VerbClient, args: &Confirm) -> Result<(), Problem> {
         let count = counted(preview.confirmed, "imported memory", "imported memories");
         confirm(&format!("\nConfirm {count}?"), Consent::from(args.yes))?;
     }
-    let raw_reply =
-        client.call_raw("confirm", &ConfirmRequest { preview: false, ..request }).await?;
+    let raw_reply = client.ask(&ConfirmRequest { preview: false, ..request }).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }

@@ -27,7 +27,7 @@ pub async fn run(client: &VerbClient, args: Diff) -> Result<(), Problem> {
         all_groups: args.all_groups,
         limit: Some(args.limit.into()),
     };
-    let raw_reply = client.call_raw("diff", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }

@@ -85,7 +85,7 @@ pub async fn run(args: Doctor) -> Result<ExitCode, Problem> {
 /// Removes the lasting notices.
 async fn dismiss(client: &VerbClient, json: bool) -> Result<ExitCode, Problem> {
     let request = DoctorRequest { dismiss: true, ..DoctorRequest::default() };
-    let raw = client.call_raw("doctor", &request).await?;
+    let raw = client.ask(&request).await?;
     if json {
         print_line(raw.as_str())?;
     } else {

@@ -33,7 +33,7 @@ pub async fn run(client: &VerbClient, args: Edit) -> Result<(), Problem> {
         valid_to: args.valid_to,
         group: args.project.group,
     };
-    let raw_reply = client.call_raw("edit", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }

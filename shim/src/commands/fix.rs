@@ -2,16 +2,20 @@
 
 use crate::cli::lessons::Fix;
 use crate::client::call::VerbClient;
+use crate::commands::input::argument;
 use crate::commands::input::text;
 use crate::commands::reply_text::print_json;
 use crate::commands::search::whole_results;
 use crate::output::{Problem, print_line};
+use loci_proto::bounded_numbers::MaxResults;
 use loci_proto::error_text;
+use loci_proto::memory::MemoryType;
+use loci_proto::memory::QueryKind;
+use loci_proto::requests::recall::RecallRequest;
 use loci_proto::requests::recall::{RecallReply, RecalledMemory};
-use serde_json::json;
 
 /// Results that are printed.
-const MAX_RESULTS: usize = 5;
+const MAX_RESULTS: i64 = 5;
 /// Longest query, in characters: the search needs the line of the error, not the whole output.
 const MAX_QUERY_CHARS: usize = 1_000;
 /// Last lines of an output that are read first.
@@ -40,10 +44,15 @@ pub async fn run(client: &VerbClient, args: Fix) -> Result<(), Problem> {
     let error = stated(&last).or_else(|| stated(&given));
     let is_error = error.is_some();
     let query: String = error.unwrap_or_else(|| given.chars().take(MAX_QUERY_CHARS).collect());
-    let request = json!({
-        "query": query, "query_kind": "error", "type": "procedural", "max_results": MAX_RESULTS, "group": args.project.group,
-    });
-    let raw_reply = client.call_raw("recall_memory", &request).await?;
+    let request = RecallRequest {
+        query: Some(query.clone()),
+        query_kind: Some(QueryKind::Error),
+        kind: Some(MemoryType::Procedural),
+        max_results: Some(argument("max_results", MaxResults::new(MAX_RESULTS))?),
+        group: args.project.group.clone(),
+        ..RecallRequest::default()
+    };
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }

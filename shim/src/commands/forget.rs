@@ -12,6 +12,8 @@ use loci_proto::group::GroupName;
 use loci_proto::requests::forget::{ForgetReply, ForgetRequest};
 use loci_proto::requests::forget_many::{ForgetManyReply, ForgetManyRequest};
 use loci_proto::requests::list::{ListReply, ListRequest, ListedMemory};
+use loci_proto::requests::purge_backups::PurgeBackupsReply;
+use loci_proto::requests::purge_backups::PurgeBackupsRequest;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -44,7 +46,7 @@ async fn forget_one(client: &VerbClient, id_part: &str, args: &Forget) -> Result
         rejected: false,
         group: args.project.group.clone(),
     };
-    let raw_reply = client.call_raw("forget_memory", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }
@@ -75,15 +77,15 @@ async fn erase(client: &VerbClient, id_part: &str, args: &Forget) -> Result<(), 
         rejected: false,
         group: args.project.group.clone(),
     };
-    let raw_reply = client.call_raw("forget_memory", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     let purged = if args.purge_backups {
-        Some(client.call_raw("purge_backups", &json!({"memory_id": request.memory_id})).await?)
+        Some(client.ask(&PurgeBackupsRequest { memory_id: request.memory_id.clone() }).await?)
     } else {
         None
     };
     if let (true, Some(purged)) = (args.format.json, &purged) {
-        let mut merged: Value = raw_reply.parse()?;
-        merged["purged"] = purged.parse()?;
+        let mut merged: Value = serde_json::from_str(raw_reply.as_str()).unwrap_or_default();
+        merged["purged"] = json!(purged.parse()?);
         return print_line(merged.to_string());
     }
     if args.format.json {
@@ -101,11 +103,10 @@ fn erase_question(purge_backups: bool) -> &'static str {
 }
 
 /// Describes what happened to the backups that contained the memory.
-fn purge_text(purged: &Value) -> String {
-    let count = |name: &str| purged[name].as_array().map_or(0, Vec::len);
-    let backups = counted(count("removed"), "backup", "backups");
+fn purge_text(purged: &PurgeBackupsReply) -> String {
+    let backups = counted(purged.removed.len(), "backup", "backups");
     let removed = format!("removed {backups} that contained it");
-    match count("unreadable") {
+    match purged.unreadable.len() {
         0 => removed,
         unreadable => format!("{removed}; {unreadable} cannot be read and may contain it"),
     }
@@ -113,7 +114,7 @@ fn purge_text(purged: &Value) -> String {
 
 fn print_erased(
     reply: &ForgetReply,
-    purged: Option<&RawReply>,
+    purged: Option<&RawReply<PurgeBackupsReply>>,
     memory: &str,
 ) -> Result<(), Problem> {
     if reply.already_forgotten {
@@ -174,7 +175,7 @@ async fn send_forget_many(
 ) -> Result<(), Problem> {
     let memory_ids = matches.into_iter().map(|memory| memory.id).collect();
     let request = ForgetManyRequest { memory_ids, reason: args.reason.clone(), group };
-    let raw_reply = client.call_raw("forget_many", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }
@@ -192,7 +193,7 @@ async fn list_all(
     request.limit = Some(PAGE_SIZE);
     let mut matches = Vec::new();
     loop {
-        let page: ListReply = client.call("list", &request).await?;
+        let page: ListReply = client.call(&request).await?;
         matches.extend(page.memories);
         match page.next {
             Some(next) => request.before = Some(next),

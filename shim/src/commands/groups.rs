@@ -2,12 +2,20 @@
 
 use crate::cli::store_admin::{Groups, Switch};
 use crate::client::call::VerbClient;
+use crate::commands::input::argument;
 use crate::output::{Consent, Problem, confirm, counted, escape_line, print_line, table};
 use loci_proto::error::Exit;
+use loci_proto::group::GroupName;
+use loci_proto::requests::Verb;
+use loci_proto::requests::groups::AliasRequest;
+use loci_proto::requests::groups::GroupsRequest;
+use loci_proto::requests::groups::JoinRequest;
+use loci_proto::requests::groups::MergeRequest;
+use loci_proto::requests::groups::RenameRequest;
+use loci_proto::requests::groups::SwitchRequest;
 use loci_proto::requests::groups::{
     GroupChangedReply, GroupEntry, GroupSwitchedReply, GroupsReply,
 };
-use serde_json::{Value, json};
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
@@ -20,9 +28,12 @@ pub async fn run(command: Groups) -> Result<ExitCode, Problem> {
     match command {
         Groups::List { json } => list(&client, json).await?,
         Groups::Rename { group, to, json } => {
-            let reply =
-                send_change(&client, "groups_rename", json!({"group": group, "to": to}), json)
-                    .await?;
+            let reply = send_change(
+                &client,
+                RenameRequest { group: group_name(&group)?, to: group_name(&to)? },
+                json,
+            )
+            .await?;
             print_change(reply, |reply| {
                 format!("Renamed {} to {}", reply.group.id, reply.group.name)
             })?;
@@ -36,13 +47,9 @@ pub async fn run(command: Groups) -> Result<ExitCode, Problem> {
         Groups::Off(args) => switch(&client, args, true).await?,
         Groups::On(args) => switch(&client, args, false).await?,
         Groups::Alias { group, name, remove, json } => {
-            let reply = send_change(
-                &client,
-                "groups_alias",
-                json!({"group": group, "alias": name, "remove": remove}),
-                json,
-            )
-            .await?;
+            let request =
+                AliasRequest { group: group_name(&group)?, alias: group_name(&name)?, remove };
+            let reply = send_change(&client, request, json).await?;
             let relation = if remove { "no longer refers to" } else { "refers to" };
             print_change(reply, |reply| format!("{name} {relation} {}", reply.group.name))?;
         }
@@ -51,8 +58,8 @@ pub async fn run(command: Groups) -> Result<ExitCode, Problem> {
 }
 
 async fn switch(client: &VerbClient, args: Switch, off: bool) -> Result<(), Problem> {
-    let arguments = json!({"group": args.group, "off": off});
-    let raw_reply = client.call_raw("groups_switch", &arguments).await?;
+    let request = SwitchRequest { group: args.group.as_deref().map(group_name).transpose()?, off };
+    let raw_reply = client.ask(&request).await?;
     if args.json {
         return print_line(raw_reply.as_str());
     }
@@ -75,7 +82,7 @@ struct Flags {
 }
 
 async fn list(client: &VerbClient, json: bool) -> Result<(), Problem> {
-    let raw_reply = client.call_raw("groups", &json!({})).await?;
+    let raw_reply = client.ask(&GroupsRequest::default()).await?;
     if json {
         return print_line(raw_reply.as_str());
     }
@@ -101,9 +108,9 @@ async fn list(client: &VerbClient, json: bool) -> Result<(), Problem> {
 }
 
 async fn merge(client: &VerbClient, from: &str, into: &str, flags: Flags) -> Result<(), Problem> {
-    let request = |dry_run: bool| json!({"from": from, "into": into, "dry_run": dry_run});
+    let planned = MergeRequest { from: group_name(from)?, into: group_name(into)?, dry_run: true };
     if !flags.yes {
-        let planned: GroupChangedReply = client.call("groups_merge", &request(true)).await?;
+        let planned: GroupChangedReply = client.call(&planned).await?;
         confirm(
             &format!(
                 "Move {} of {} into {}?",
@@ -114,7 +121,7 @@ async fn merge(client: &VerbClient, from: &str, into: &str, flags: Flags) -> Res
             Consent::Ask,
         )?;
     }
-    let reply = send_change(client, "groups_merge", request(false), flags.json).await?;
+    let reply = send_change(client, MergeRequest { dry_run: false, ..planned }, flags.json).await?;
     print_change(reply, |reply| {
         let moved = counted(reply.moved, "memory", "memories");
         format!("Moved {moved} to {}; {from} now refers to it", reply.group.name)
@@ -123,9 +130,11 @@ async fn merge(client: &VerbClient, from: &str, into: &str, flags: Flags) -> Res
 
 /// Joins a project without a folder here to that of this folder. Who says no is not asked again.
 async fn join(client: &VerbClient, group: Option<&str>, flags: Flags) -> Result<(), Problem> {
-    let request = |dry_run: bool, decline: bool| json!({"group": group, "dry_run": dry_run, "decline": decline});
+    let group = group.map(group_name).transpose()?;
+    let request =
+        |dry_run: bool, decline: bool| JoinRequest { group: group.clone(), dry_run, decline };
     if !flags.yes {
-        let planned: GroupChangedReply = client.call("groups_join", &request(true, false)).await?;
+        let planned: GroupChangedReply = client.call(&request(true, false)).await?;
         let question = format!(
             "Join {} of {} to {}, the project of this folder?",
             counted(planned.moved, "memory", "memories"),
@@ -134,7 +143,7 @@ async fn join(client: &VerbClient, group: Option<&str>, flags: Flags) -> Result<
         );
         if let Err(refused) = confirm(&question, Consent::Ask) {
             if io::stdin().is_terminal() {
-                client.call_raw("groups_join", &request(false, true)).await?;
+                client.ask(&request(false, true)).await?;
                 return Err(
                     refused.hint("It is not offered any more; loci groups join still joins it")
                 );
@@ -142,7 +151,7 @@ async fn join(client: &VerbClient, group: Option<&str>, flags: Flags) -> Result<
             return Err(refused);
         }
     }
-    let reply = send_change(client, "groups_join", request(false, false), flags.json).await?;
+    let reply = send_change(client, request(false, false), flags.json).await?;
     print_change(reply, |reply| {
         let (moved, from) = (counted(reply.moved, "memory", "memories"), reply.from.as_deref());
         format!("Joined {moved} of {} to {}", from.unwrap_or_default(), reply.group.name)
@@ -159,11 +168,10 @@ enum ChangeReply {
 
 async fn send_change(
     client: &VerbClient,
-    verb: &str,
-    arguments: Value,
+    request: impl Verb<Reply = GroupChangedReply>,
     json: bool,
 ) -> Result<ChangeReply, Problem> {
-    let raw_reply = client.call_raw(verb, &arguments).await?;
+    let raw_reply = client.ask(&request).await?;
     if json {
         print_line(raw_reply.as_str())?;
         return Ok(ChangeReply::Printed);
@@ -180,4 +188,8 @@ fn print_change(
         Some(act) => format!("{}. Undo: loci undo {act}", escape_line(&text(&reply))),
         None => "Nothing to change.".to_owned(),
     })
+}
+
+fn group_name(name: &str) -> Result<GroupName, Problem> {
+    argument("group", name.parse())
 }

@@ -10,10 +10,10 @@ use crate::output::{
 };
 use loci_proto::memory::MemoryType;
 use loci_proto::requests::groups::GroupsReply;
+use loci_proto::requests::groups::GroupsRequest;
 use loci_proto::requests::history::{
     ChangedText, HistoryReply, HistoryRequest, JournalEntry, MAX_CHANGED_TEXTS, StoredMemory,
 };
-use serde_json::json;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
@@ -38,7 +38,7 @@ pub async fn run(client: &VerbClient, args: History) -> Result<(), Problem> {
         before: args.before,
         limit: Some(args.limit.into()),
     };
-    let raw_reply = client.call_raw("history", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }
@@ -93,7 +93,7 @@ impl ShownActs {
         if acts.is_empty() {
             return Ok(Self::default());
         }
-        let groups: GroupsReply = client.call("groups", &json!({})).await?;
+        let groups: GroupsReply = client.call(&GroupsRequest::default()).await?;
         let projects = groups.groups.into_iter().map(|group| (group.id, group.name)).collect();
         let ids =
             acts.iter().flat_map(|act| &act.changed).filter_map(|changed| changed.id.as_ref());

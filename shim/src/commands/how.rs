@@ -2,11 +2,13 @@
 
 use crate::cli::lessons::How;
 use crate::client::call::VerbClient;
+use crate::commands::input::argument;
 use crate::commands::search::whole_results;
 use crate::output::{Problem, escape_line, print_line};
+use loci_proto::bounded_numbers::TokenBudget;
 use loci_proto::requests::list::{ListOrder, ListReply, ListRequest};
 use loci_proto::requests::recall::RecallReply;
-use serde_json::json;
+use loci_proto::requests::recall::RecallRequest;
 
 /// Memories of one status that are printed.
 const MAX_OF_STATUS: usize = 20;
@@ -29,7 +31,7 @@ pub async fn run(client: &VerbClient, args: How) -> Result<(), Problem> {
             group: args.project.group.clone(),
             ..ListRequest::default()
         };
-        let reply: ListReply = client.call("list", &request).await?;
+        let reply: ListReply = client.call(&request).await?;
         ids.extend(reply.memories.into_iter().map(|memory| memory.id));
     }
     if ids.is_empty() && !args.format.json {
@@ -41,10 +43,14 @@ pub async fn run(client: &VerbClient, args: How) -> Result<(), Problem> {
     if ids.is_empty() {
         return print_line(serde_json::to_string(&RecallReply::default()).unwrap_or_default());
     }
-    let request = json!({
-        "ids": ids, "dry_run": true, "token_budget": 1_000_000, "group": args.project.group,
-    });
-    let raw_reply = client.call_raw("recall_memory", &request).await?;
+    let request = RecallRequest {
+        ids: Some(ids),
+        dry_run: true,
+        token_budget: Some(argument("token_budget", TokenBudget::new(1_000_000))?),
+        group: args.project.group.clone(),
+        ..RecallRequest::default()
+    };
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return crate::commands::reply_text::print_json(&raw_reply);
     }

@@ -19,7 +19,7 @@ pub async fn run(client: &VerbClient, args: Injected) -> Result<(), Problem> {
         limit: Some(usize::from(args.limit)),
         all: args.all,
     };
-    let raw_reply = client.call_raw("injected", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }

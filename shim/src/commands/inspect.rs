@@ -31,7 +31,7 @@ pub async fn run(client: &VerbClient, args: Inspect) -> Result<(), Problem> {
         group: args.project.group,
         as_of: args.as_of,
     };
-    let raw_reply = client.call_raw("memory_inspect", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }

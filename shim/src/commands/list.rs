@@ -40,7 +40,7 @@ pub async fn run(client: &VerbClient, args: List) -> Result<(), Problem> {
         text_chars: (!args.format.json).then_some(TEXT_CHARS),
         ..ListRequest::default()
     };
-    let raw_reply = client.call_raw("list", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }

@@ -56,10 +56,7 @@ pub async fn execute(json: bool) -> Result<ExitCode, Problem> {
     let mut first_request = true;
     loop {
         let reply: MaintenanceReply = client
-            .call(
-                "maintenance",
-                &MaintenanceRequest { action: MaintenanceAction::Run, restart: first_request },
-            )
+            .call(&MaintenanceRequest { action: MaintenanceAction::Run, restart: first_request })
             .await?;
         first_request = false;
         if let Some(mut step) = reply.done {
@@ -108,7 +105,7 @@ fn summary(done: &[StepReport]) -> String {
 
 /// Returns the display names of the projects, by id.
 async fn project_names(client: &VerbClient) -> Result<HashMap<String, String>, Problem> {
-    let reply: GroupsReply = client.call("groups", &GroupsRequest::default()).await?;
+    let reply: GroupsReply = client.call(&GroupsRequest::default()).await?;
     Ok(reply.groups.into_iter().map(|group| (group.id, group.name)).collect())
 }
 
@@ -117,9 +114,7 @@ async fn project_names(client: &VerbClient) -> Result<HashMap<String, String>, P
 /// # Errors
 /// The daemon cannot be reached, or refuses the request.
 pub async fn send(action: MaintenanceAction) -> Result<MaintenanceReply, Problem> {
-    VerbClient::of_process()?
-        .call("maintenance", &MaintenanceRequest { action, restart: false })
-        .await
+    VerbClient::of_process()?.call(&MaintenanceRequest { action, restart: false }).await
 }
 
 /// Whether a step is planned or done.

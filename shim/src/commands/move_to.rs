@@ -18,7 +18,7 @@ pub async fn run(client: &VerbClient, args: Move) -> Result<(), Problem> {
     }
     let request =
         MoveRequest { memory_ids, to: args.to, create: args.create, group: args.project.group };
-    let raw_reply = client.call_raw("move_to", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }

@@ -17,7 +17,7 @@ pub async fn run(client: &VerbClient, args: Pin) -> Result<(), Problem> {
     let memory = memory_id::describe(&resolved);
     let request =
         PinRequest { memory_id: resolved.id, pinned: !args.off, group: args.project.group };
-    let raw_reply = client.call_raw("pin", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }

@@ -19,7 +19,7 @@ pub async fn run(client: &VerbClient, args: Recall) -> Result<(), Problem> {
         dry_run: true,
         ..HookRequest::new(HookClient::CommandLine, HookEvent::Prompt)
     };
-    let raw_reply = client.call_raw("hook", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }

@@ -12,8 +12,7 @@ use loci_proto::requests::redo::{RedoReply, RedoRequest};
 /// # Errors
 /// The daemon cannot be reached or refuses the call, or the user does not confirm.
 pub async fn run(client: &VerbClient, args: Redo) -> Result<(), Problem> {
-    let preview: RedoReply =
-        client.call("redo", &RedoRequest { id: args.id, preview: true }).await?;
+    let preview: RedoReply = client.call(&RedoRequest { id: args.id, preview: true }).await?;
     let acts = if preview.redone.is_empty() {
         std::slice::from_ref(&preview.undo)
     } else {
@@ -32,7 +31,7 @@ pub async fn run(client: &VerbClient, args: Redo) -> Result<(), Problem> {
     confirm(&question, Consent::from(args.yes))?;
     // Exactly the undo that was shown, not a later one.
     let id = preview.redone.first().map_or(preview.undo.id, |act| act.id);
-    let raw_reply = client.call_raw("redo", &RedoRequest { id: Some(id), preview: false }).await?;
+    let raw_reply = client.ask(&RedoRequest { id: Some(id), preview: false }).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }

@@ -82,7 +82,7 @@ async fn call(
     action: ReembedAction,
     force: bool,
 ) -> Result<ReembedReply, Problem> {
-    client.call("reembed", &ReembedRequest { action, force }).await
+    client.call(&ReembedRequest { action, force }).await
 }
 
 /// Shows the progress until no memories are being encoded.

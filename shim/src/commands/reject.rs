@@ -21,7 +21,7 @@ pub async fn run(client: &VerbClient, args: Reject) -> Result<(), Problem> {
         rejected: true,
         group: args.project.group,
     };
-    let raw_reply = client.call_raw("forget_memory", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }

@@ -33,7 +33,7 @@ pub async fn run(client: &VerbClient, args: Relate) -> Result<(), Problem> {
         confidence: args.confidence,
         group,
     };
-    let raw_reply = client.call_raw("store_relation", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }

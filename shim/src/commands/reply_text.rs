@@ -4,9 +4,10 @@ use crate::client::call::RawReply;
 pub use crate::output::local_time::{date, date_time};
 use crate::output::{Problem, print_line, print_note};
 use loci_proto::as_of::AsOf;
+use serde::de::DeserializeOwned;
 
 /// Prints a reply unchanged (`--json`).
-pub fn print_json(raw_reply: &RawReply) -> Result<(), Problem> {
+pub fn print_json<T: DeserializeOwned>(raw_reply: &RawReply<T>) -> Result<(), Problem> {
     print_line(raw_reply.as_str())
 }
 

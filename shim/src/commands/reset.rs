@@ -14,7 +14,7 @@ use std::process::ExitCode;
 /// No confirmation, or no daemon.
 pub async fn run(args: Reset) -> Result<ExitCode, Problem> {
     let client = VerbClient::of_process()?;
-    let planned: ResetReply = client.call("reset", &ResetRequest { dry_run: true }).await?;
+    let planned: ResetReply = client.call(&ResetRequest { dry_run: true }).await?;
     let question = format!(
         "This deletes {} and everything that belongs to them, after a backup.",
         counted(planned.memories, "memory", "memories")

@@ -15,7 +15,7 @@ pub async fn run(client: &VerbClient, args: Restore) -> Result<(), Problem> {
     let resolved = memory_id::resolve(client, &args.id, args.project.group.as_ref()).await?;
     let memory = memory_id::describe(&resolved);
     let request = RestoreRequest { memory_id: resolved.id, group: args.project.group };
-    let raw_reply = client.call_raw("restore_memory", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }

@@ -70,7 +70,7 @@ pub async fn run(client: &VerbClient, args: Review) -> Result<(), Problem> {
         unkeep,
         group: group.clone(),
     };
-    let raw_reply = client.call_raw("review", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }
@@ -104,7 +104,7 @@ pub async fn run(client: &VerbClient, args: Review) -> Result<(), Problem> {
 async fn print_held_back(client: &VerbClient) -> Result<(), Problem> {
     let request =
         ListRequest { held: true, all_groups: true, limit: Some(1), ..ListRequest::default() };
-    let reply: ListReply = client.call("list", &request).await?;
+    let reply: ListReply = client.call(&request).await?;
     let count = counted(reply.total, "memory waits", "memories wait");
     let hint = format!("{count} for you: loci list --held --all-groups, then loci confirm ID");
     if reply.total == 0 { Ok(()) } else { print_line(hint) }
@@ -178,12 +178,12 @@ async fn apply(
         Decision::KeepBoth => {
             let keep = Some(vec![newer, older]);
             let request = ReviewRequest { keep, group: group.cloned(), ..ReviewRequest::default() };
-            client.call::<ReviewReply>("review", &request).await?;
+            client.call(&request).await?;
             print_line("Both are kept")
         }
         Decision::Supersede => {
             let request = SupersedeRequest { old: older, new: newer, group: group.cloned() };
-            let reply: SupersedeReply = client.call("supersede", &request).await?;
+            let reply: SupersedeReply = client.call(&request).await?;
             print_line(format!("Superseded{}", undo_hint(reply.act)))
         }
         Decision::ForgetOlder => forget(client, &older, group).await,

@@ -47,7 +47,7 @@ impl RowDetails {
                 text_chars: Some(TEXT_CHARS),
                 ..ListRequest::default()
             };
-            let reply: ListReply = client.call("list", &request).await?;
+            let reply: ListReply = client.call(&request).await?;
             found.extend(reply.memories.into_iter().map(|memory| (memory.id.clone(), memory)));
         }
         Ok(Self(found))

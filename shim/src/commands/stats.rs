@@ -6,7 +6,7 @@ use crate::commands::reply_text::{date, print_json};
 use crate::commands::stats_chart;
 use crate::output::{Problem, escape_line, print_line, print_note};
 use loci_proto::requests::stats::StatsReply;
-use serde_json::json;
+use loci_proto::requests::stats::StatsRequest;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 /// # Errors
 /// The daemon cannot be reached, or refuses the call.
 pub async fn run(client: &VerbClient, args: Stats) -> Result<(), Problem> {
-    let raw_reply = client.call_raw("memory_stats", &json!({"group": &args.group})).await?;
+    let raw_reply = client.ask(&StatsRequest { group: args.group.clone() }).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }

@@ -98,7 +98,7 @@ async fn fetch(client: &VerbClient, group: Option<GroupName>) -> Result<Activity
         ..ListRequest::default()
     };
     loop {
-        let page: ListReply = client.call("list", &request).await?;
+        let page: ListReply = client.call(&request).await?;
         for memory in page.memories {
             let Some(day) = day(&memory.created_at) else { continue };
             *activity.stored.entry(day).or_default().entry(memory.kind).or_default() += 1;
@@ -111,14 +111,14 @@ async fn fetch(client: &VerbClient, group: Option<GroupName>) -> Result<Activity
         }
     }
     let injected = InjectedRequest { session: None, limit: Some(EVENTS), all: false };
-    let injected: InjectedReply = client.call("injected", &injected).await?;
+    let injected: InjectedReply = client.call(&injected).await?;
     for receipt in injected.receipts.iter().filter(|receipt| !receipt.memories.is_empty()) {
         if let Some(day) = day(&receipt.at) {
             *activity.delivered.entry(day).or_default() += receipt.memories.len();
         }
     }
     let history = HistoryRequest { limit: Some(EVENTS), ..HistoryRequest::default() };
-    let history: HistoryReply = client.call("history", &history).await?;
+    let history: HistoryReply = client.call(&history).await?;
     activity.is_cut = injected.more || history.next.is_some();
     for day in history.acts.iter().filter_map(|act| day(&act.at)) {
         *activity.acts.entry(day).or_default() += 1;

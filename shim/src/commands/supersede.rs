@@ -17,7 +17,7 @@ pub async fn run(client: &VerbClient, args: Supersede) -> Result<(), Problem> {
     let new = memory_id::resolve(client, &args.new, group).await?;
     let (old_text, new_text) = (memory_id::describe(&old), memory_id::describe(&new));
     let request = SupersedeRequest { old: old.id, new: new.id, group: args.project.group };
-    let raw_reply = client.call_raw("supersede", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }

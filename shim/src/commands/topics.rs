@@ -18,7 +18,7 @@ pub async fn run(client: &VerbClient, args: Topics) -> Result<(), Problem> {
         group: args.group,
         count: args.count.map(usize::from),
     };
-    let raw_reply = client.call_raw("topics", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }

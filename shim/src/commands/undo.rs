@@ -26,7 +26,7 @@ pub async fn run(client: &VerbClient, args: Undo) -> Result<(), Problem> {
         preview: true,
         ..UndoRequest::default()
     };
-    let preview: UndoReply = client.call("undo", &request).await?;
+    let preview: UndoReply = client.call(&request).await?;
     if preview.undone.is_empty() && !args.format.json {
         return print_line("There is nothing to undo.");
     }
@@ -56,7 +56,7 @@ pub async fn run(client: &VerbClient, args: Undo) -> Result<(), Problem> {
             UndoRequest { ids: ids(acts), with: ids(&later), ..UndoRequest::default() }
         }
     };
-    let raw_reply = client.call_raw("undo", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }
@@ -80,7 +80,7 @@ fn add_later(text: &mut String, acts: &ShownActs, later: &[JournalEntry], what: 
 /// Shows what a session did, asks for confirmation, and takes it back.
 async fn undo_session(client: &VerbClient, args: &Undo, session: String) -> Result<(), Problem> {
     let request = UndoRequest { session: Some(session), preview: true, ..UndoRequest::default() };
-    let preview: UndoReply = client.call("undo", &request).await?;
+    let preview: UndoReply = client.call(&request).await?;
     let is_empty = preview.undone.is_empty() && preview.removed.is_empty();
     let acts = ShownActs::fetch(client, &preview.undone).await?;
     let stored = RowDetails::fetch(client, preview.removed.iter().map(|memory| &memory.id)).await?;
@@ -102,7 +102,7 @@ async fn undo_session(client: &VerbClient, args: &Undo, session: String) -> Resu
         confirm(&question, Consent::from(args.yes))?;
     }
     let request = UndoRequest { session: preview.session, ..UndoRequest::default() };
-    let raw_reply = client.call_raw("undo", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }

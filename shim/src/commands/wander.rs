@@ -2,16 +2,18 @@
 
 use crate::cli::discovery::Wander;
 use crate::client::call::VerbClient;
+use crate::commands::input::argument;
 use crate::commands::reply_text::print_json;
 use crate::commands::row_details::RowDetails;
 use crate::output::{MemoryRow, Problem, Rows, Screen, escape_line, print_line};
+use loci_proto::bounded_numbers::MaxResults;
 use loci_proto::group::GroupName;
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::association::{Association, AssociationLink};
 use loci_proto::requests::find::{FindReply, FindRequest};
 use loci_proto::requests::recall::RecallReply;
+use loci_proto::requests::recall::RecallRequest;
 use loci_proto::requests::wander::{WanderReply, WanderRequest};
-use serde_json::json;
 
 /// Characters from which a word may be a part of an id.
 const MIN_ID_CHARS: usize = 4;
@@ -30,7 +32,7 @@ pub async fn run(client: &VerbClient, args: Wander) -> Result<(), Problem> {
         },
     };
     let request = WanderRequest { start, date: args.date, steps: Some(args.steps.into()), group };
-    let raw_reply = client.call_raw("wander", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }
@@ -59,7 +61,7 @@ async fn by_id(client: &VerbClient, words: &[String]) -> Result<Option<MemoryId>
     if !is_part {
         return Ok(None);
     }
-    let reply: FindReply = client.call("find", &FindRequest { part: word.clone() }).await?;
+    let reply: FindReply = client.call(&FindRequest { part: word.clone() }).await?;
     let mut found = reply.memories.into_iter();
     Ok(match (found.next(), found.next()) {
         (Some(only), None) => Some(only.memory.id),
@@ -73,10 +75,15 @@ async fn by_query(
     query: &str,
     group: Option<&GroupName>,
 ) -> Result<MemoryId, Problem> {
-    let request = json!({
-        "query": query, "group": group, "max_results": 1, "summary_only": true, "dry_run": true,
-    });
-    let reply: RecallReply = client.call("recall_memory", &request).await?;
+    let request = RecallRequest {
+        query: Some(query.to_owned()),
+        group: group.cloned(),
+        max_results: Some(argument("max_results", MaxResults::new(1))?),
+        summary_only: true,
+        dry_run: true,
+        ..RecallRequest::default()
+    };
+    let reply: RecallReply = client.call(&request).await?;
     let best = reply.results.into_iter().next().map(|result| result.id);
     best.ok_or_else(|| {
         Problem::new("No memory matches").hint("Try other words, or `loci wander` alone")

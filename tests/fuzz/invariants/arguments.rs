@@ -14,7 +14,7 @@ use serde_json::Value;
 /// When an invariant is violated.
 pub fn check(bytes: &[u8]) {
     let Some((first, rest)) = bytes.split_first() else { return };
-    let name = Request::NAMES[usize::from(*first) % Request::NAMES.len()];
+    let name = Request::VERBS[usize::from(*first) % Request::VERBS.len()].0;
     let Ok(Value::Object(arguments)) = serde_json::from_slice(rest) else { return };
     match Request::parse(name, arguments.clone()) {
         Ok(request) => {

@@ -1,7 +1,8 @@
 //! A compacted conversation: what the session was given is no longer in it; the client's summary can be stored as an episode.
 
+use crate::handlers::groups;
+use crate::handlers::handle::Handle;
 use crate::handlers::hook::{Answer, Event};
-use crate::handlers::{groups, store};
 use crate::service::Caller;
 use loci_engine::hooks::receipt::Outcome;
 use loci_engine::privacy;
@@ -57,7 +58,7 @@ impl Event<'_> {
         privacy::request::screen(&policy, &mut request)?;
         let Request::Store(request) = request else { return Ok(Answer::silent("")) };
         let caller = Caller { session: self.caller.session, key: None };
-        let stored = store::handle(self.service, caller, request).await?;
+        let stored = request.handle(self.service, caller).await?;
         let mut answer = Answer::of(Outcome::Stored, "summary of the compaction");
         answer.reply.memories.push(stored.id);
         Ok(answer)

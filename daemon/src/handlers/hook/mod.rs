@@ -7,6 +7,7 @@ mod context;
 mod stop;
 
 use crate::config::hooks::Hooks;
+use crate::handlers::handle::Handle;
 use crate::service::hooks::sessions::HookSession;
 use crate::service::{Caller, Service};
 use loci_engine::hooks::receipt::{HookReceipt, Outcome, TextVersion, Withheld};
@@ -76,40 +77,38 @@ impl Answer {
     }
 }
 
-pub(super) async fn handle(
-    service: &Service,
-    caller: Caller<'_>,
-    request: HookRequest,
-) -> Result<HookReply, Failure> {
-    let is_short = |id: &String| id.chars().count() <= SESSION_CHARS;
-    let id = request.session.clone().filter(is_short).unwrap_or_default();
-    let ancestors = &caller.session.hello.ancestors;
-    let id = if request.dry_run { String::new() } else { id };
-    let session = service.hook_session(request.client, &id, ancestors).await?;
-    service.sessions.record_activity();
-    let kept = service.kept_in_project(caller.session, &session, (&id, request.folder_gone)).await;
-    let caller = Caller { session: kept.as_ref().unwrap_or(caller.session), key: caller.key };
-    let config = service.config.config().hooks;
-    let event = Event { service, caller, request, config, id, session };
-    if event.request.event == HookEvent::SessionEnd {
-        // Also of an incognito one: the next session of its process must find that it has ended.
-        event.session.lock().close();
+impl Handle for HookRequest {
+    async fn handle(self, service: &Service, caller: Caller<'_>) -> Result<HookReply, Failure> {
+        let is_short = |id: &String| id.chars().count() <= SESSION_CHARS;
+        let id = self.session.clone().filter(is_short).unwrap_or_default();
+        let ancestors = &caller.session.hello.ancestors;
+        let id = if self.dry_run { String::new() } else { id };
+        let session = service.hook_session(self.client, &id, ancestors).await?;
+        service.sessions.record_activity();
+        let kept = service.kept_in_project(caller.session, &session, (&id, self.folder_gone)).await;
+        let caller = Caller { session: kept.as_ref().unwrap_or(caller.session), key: caller.key };
+        let config = service.config.config().hooks;
+        let event = Event { service, caller, request: self, config, id, session };
+        if event.request.event == HookEvent::SessionEnd {
+            // Also of an incognito one: the next session of its process must find that it has ended.
+            event.session.lock().close();
+        }
+        // Of an incognito session nothing is recorded, also not that it asked.
+        if service.is_client_session_off(&event.id).await {
+            let caller = Caller { session: event.caller.session, key: None };
+            service.keep_incognito(caller, &event.id).await;
+            return Ok(Answer::silent("off in this session").reply);
+        }
+        if !event.id.is_empty() {
+            service.follow(event.caller.session, &event.session, (&event.id, &event.request)).await;
+        }
+        let mut answer = event.answer().await?;
+        event.tell_project(&mut answer);
+        if !event.request.dry_run {
+            event.record(&answer);
+        }
+        Ok(answer.reply)
     }
-    // Of an incognito session nothing is recorded, also not that it asked.
-    if service.is_client_session_off(&event.id).await {
-        let caller = Caller { session: event.caller.session, key: None };
-        service.keep_incognito(caller, &event.id).await;
-        return Ok(Answer::silent("off in this session").reply);
-    }
-    if !event.id.is_empty() {
-        service.follow(event.caller.session, &event.session, (&event.id, &event.request)).await;
-    }
-    let mut answer = event.answer().await?;
-    event.tell_project(&mut answer);
-    if !event.request.dry_run {
-        event.record(&answer);
-    }
-    Ok(answer.reply)
 }
 
 impl Event<'_> {

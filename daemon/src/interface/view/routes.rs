@@ -19,47 +19,12 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use loci_proto::error::{Code, Failure};
+use loci_proto::requests::Request as Verbs;
 use loci_proto::requests::backup::BackupList;
+use loci_proto::requests::verbs::Viewer;
 use tower::limit::GlobalConcurrencyLimitLayer;
 
-/// Verbs that only read, or whose changes a person can undo.
-const VERBS: [&str; 33] = [
-    "recall_memory",
-    "memory_stats",
-    "memory_inspect",
-    "store_memory",
-    "store_relation",
-    "forget_memory",
-    "forget_many",
-    "restore_memory",
-    "list",
-    "facets",
-    "find",
-    "diff",
-    "edit",
-    "pin",
-    "move_to",
-    "supersede",
-    "review",
-    "confirm",
-    "undo",
-    "redo",
-    "injected",
-    "history",
-    "maintenance",
-    "cleanup",
-    "groups",
-    "groups_rename",
-    "groups_alias",
-    "groups_switch",
-    "bridge",
-    "backup",
-    "doctor",
-    "config",
-    "scan",
-];
-
-/// Arguments of them that cannot be undone, or that change more than memories: the command line has them.
+/// Arguments of the viewer's verbs that cannot be undone, or that change more than memories: the command line has them.
 const REFUSED: [(&str, &str); 4] = [
     ("forget_memory", "hard_delete"),
     ("scan", "redact"),
@@ -147,7 +112,7 @@ async fn verb(
     Path(name): Path<String>,
     request: Request,
 ) -> Response {
-    if !VERBS.contains(&name.as_str()) {
+    if Verbs::powers_of(&name).is_none_or(|powers| powers.viewer == Viewer::Hidden) {
         return refuse(&name);
     }
     let call = match read_call(request).await {

@@ -21,16 +21,20 @@ use crate::handles::writer::Writer;
 use crate::model::actor::Actor;
 use crate::model::memory::Memory;
 use crate::model::time::Timestamp;
+use crate::operations::verbs::read_verb;
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::memory::{MemoryId, Origin};
 use loci_proto::requests::bridge::{
-    BridgeClient, BridgeClientStatus, BridgeFile, BridgeFileReply, BridgeProject, BridgeReply,
-    BridgeVersion, claude_folder_name,
+    BridgeClient, BridgeClientStatus, BridgeFile, BridgeFileReply, BridgeFileRequest,
+    BridgeProject, BridgeReply, BridgeVersion, claude_folder_name,
 };
 use rusqlite::Connection;
 use std::collections::{HashMap, HashSet};
+
+read_verb!(BridgeFileRequest, |reader, request, _call| reader
+    .bridge_file(&request.file, request.version));
 
 /// The actor of an import by the bridge.
 #[must_use]

@@ -6,5 +6,5 @@ use loci_proto::requests::bridge::{BridgeReply, BridgeRequest};
 
 /// Has the daemon read the files, and returns the state.
 pub async fn scan(client: &VerbClient, files: bool) -> Result<BridgeReply, Problem> {
-    client.call("bridge", &BridgeRequest { scan: true, files }).await
+    client.call(&BridgeRequest { scan: true, files }).await
 }

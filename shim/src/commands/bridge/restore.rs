@@ -28,7 +28,7 @@ pub async fn run(client: &VerbClient, args: &Restore) -> Result<(), Problem> {
     for file in files {
         let version = Some(args.version.unwrap_or(0));
         let request = BridgeFileRequest { file, version };
-        let reply: BridgeFileReply = client.call("bridge_file", &request).await?;
+        let reply: BridgeFileReply = client.call(&request).await?;
         if restore(args, &reply)? {
             restored.push(json!({"path": reply.path, "version": reply.number}));
         }

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 pub async fn status(client: &VerbClient, scan: bool, json: bool) -> Result<(), Problem> {
-    let raw_reply = client.call_raw("bridge", &BridgeRequest { scan, files: false }).await?;
+    let raw_reply = client.ask(&BridgeRequest { scan, files: false }).await?;
     if json {
         return print_line(raw_reply.as_str());
     }
@@ -27,7 +27,7 @@ pub async fn status_of(
     watched: BridgeClient,
     json: bool,
 ) -> Result<(), Problem> {
-    let raw_reply = client.call_raw("bridge", &BridgeRequest::default()).await?;
+    let raw_reply = client.ask(&BridgeRequest::default()).await?;
     if json {
         return print_line(raw_reply.as_str());
     }
@@ -87,7 +87,7 @@ fn status_text(reply: &BridgeReply) -> String {
 }
 
 pub async fn list(client: &VerbClient, json: bool) -> Result<(), Problem> {
-    let raw_reply = client.call_raw("bridge", &BridgeRequest { scan: false, files: true }).await?;
+    let raw_reply = client.ask(&BridgeRequest { scan: false, files: true }).await?;
     if json {
         return print_line(raw_reply.as_str());
     }
@@ -112,7 +112,7 @@ pub async fn list(client: &VerbClient, json: bool) -> Result<(), Problem> {
 pub async fn history(client: &VerbClient, args: &History) -> Result<(), Problem> {
     let file = in_full(&args.file);
     let request = BridgeFileRequest { file, version: args.version };
-    let raw_reply = client.call_raw("bridge_file", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_line(raw_reply.as_str());
     }

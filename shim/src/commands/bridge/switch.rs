@@ -12,7 +12,7 @@ pub async fn run(client: &VerbClient, watched: BridgeClient, args: &Switch) -> R
         return show::status_of(client, watched, args.format.json).await;
     }
     let request = if args.on { on(watched, args)? } else { off(watched) };
-    let raw_reply = client.call_raw("bridge_switch", &request).await?;
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_line(raw_reply.as_str());
     }

@@ -29,7 +29,7 @@ pub async fn run(client: &VerbClient, args: &Write) -> Result<(), Problem> {
     scan(client, false).await?;
     let max_lines = Some(if args.remove { 0 } else { MAX_MEMORIES });
     let request = BridgeBlockRequest { client: BridgeClient::Claude, max_lines };
-    let reply: BridgeBlockReply = client.call("bridge_block", &request).await?;
+    let reply: BridgeBlockReply = client.call(&request).await?;
     let Some(folder) = &reply.folder else {
         return Err(Problem::new("The memory of claude is not watched")
             .hint("Switch it on first, so that every version is kept: loci bridge claude --on"));

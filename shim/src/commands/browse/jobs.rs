@@ -5,17 +5,26 @@ use crate::client::call::VerbClient;
 use crate::commands::browse::detail::Detail;
 use crate::commands::browse::filters::{Filters, ProjectFilter};
 use crate::commands::browse::state::{Change, Page, Row};
+use crate::commands::input::argument;
 use crate::commands::row_details::RowDetails;
 use crate::output::{Problem, escape_line};
+use loci_proto::bounded_numbers::MaxResults;
+use loci_proto::bounded_numbers::TokenBudget;
 use loci_proto::error::Exit;
 use loci_proto::group::GroupName;
 use loci_proto::memory::MemoryId;
+use loci_proto::requests::confirm::ConfirmRequest;
+use loci_proto::requests::edit::EditRequest;
+use loci_proto::requests::forget::ForgetRequest;
+use loci_proto::requests::groups::GroupsRequest;
 use loci_proto::requests::groups::{GroupEntry, GroupsReply};
 use loci_proto::requests::inspect::{InspectReply, InspectRequest};
 use loci_proto::requests::list::{ListOrder, ListReply, ListRequest};
+use loci_proto::requests::pin::PinRequest;
 use loci_proto::requests::recall::RecallReply;
+use loci_proto::requests::recall::RecallRequest;
+use loci_proto::requests::restore::RestoreRequest;
 use loci_proto::requests::undo::{UndoReply, UndoRequest};
-use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
@@ -25,7 +34,7 @@ const PAGE: usize = 100;
 /// Characters of a text that a row may show.
 const TEXT_CHARS: usize = 400;
 /// Results of a search by meaning.
-const BEST: usize = 20;
+const BEST: i64 = 20;
 
 /// What a job found.
 #[derive(Debug)]
@@ -136,7 +145,7 @@ impl Jobs {
     pub fn count(&self, filters: Filters, list_version: u64) {
         self.start(Kind::Count, move |client| async move {
             let request = ListRequest { limit: Some(1), ..list_request(&filters)? };
-            let reply: ListReply = client.call("list", &request).await?;
+            let reply: ListReply = client.call(&request).await?;
             Ok(Outcome::Total { list_version, total: reply.total })
         });
     }
@@ -153,7 +162,7 @@ impl Jobs {
                 relations_before: None,
                 as_of: None,
             };
-            let reply: InspectReply = client.call("memory_inspect", &request).await?;
+            let reply: InspectReply = client.call(&request).await?;
             Ok(Outcome::Inspected(Box::new(Detail::new(reply))))
         });
     }
@@ -161,7 +170,7 @@ impl Jobs {
     /// Lists the projects.
     pub fn projects(&self) {
         self.start(Kind::Other, |client| async move {
-            let reply: GroupsReply = client.call("groups", &json!({})).await?;
+            let reply: GroupsReply = client.call(&GroupsRequest::default()).await?;
             Ok(Outcome::Projects(reply.groups))
         });
     }
@@ -170,7 +179,7 @@ impl Jobs {
     pub fn undoable(&self) {
         self.start(Kind::Other, |client| async move {
             let request = UndoRequest { last: true, preview: true, ..UndoRequest::default() };
-            let reply: UndoReply = match client.call("undo", &request).await {
+            let reply: UndoReply = match client.call(&request).await {
                 Ok(reply) => reply,
                 Err(problem) if problem.exit_code() == Exit::Unreachable => return Err(problem),
                 Err(_) => return Ok(Outcome::Undoable(None)),
@@ -204,7 +213,7 @@ impl Jobs {
 /// Returns the project of a memory, by which a call can name it.
 async fn project_of(client: &VerbClient, id: &MemoryId) -> Result<Option<GroupName>, Problem> {
     use loci_proto::requests::find::{FindReply, FindRequest};
-    let reply: FindReply = client.call("find", &FindRequest { part: id.to_string() }).await?;
+    let reply: FindReply = client.call(&FindRequest { part: id.to_string() }).await?;
     let found = reply.memories.first().filter(|found| !found.visible);
     Ok(found.and_then(|found| found.group_id.as_deref()).and_then(|group| group.parse().ok()))
 }
@@ -236,7 +245,7 @@ async fn list(
     before: Option<i64>,
 ) -> Result<Page, Problem> {
     let request = ListRequest { before, uncounted: true, ..list_request(filters)? };
-    let reply: ListReply = client.call("list", &request).await?;
+    let reply: ListReply = client.call(&request).await?;
     let row = |memory| Row { memory, share: None };
     Ok(Page { rows: reply.memories.into_iter().map(row).collect(), next: reply.next, note: None })
 }
@@ -262,11 +271,18 @@ async fn best(client: &VerbClient, filters: &Filters) -> Result<Page, Problem> {
         ProjectFilter::Named { id, .. } => Some(id),
         _ => None,
     };
-    let request = json!({
-        "query": filters.query.trim(), "type": filters.kind, "group": group, "max_results": BEST,
-        "nearest": true, "summary_only": true, "token_budget": 1_000_000, "dry_run": true,
-    });
-    let reply: RecallReply = client.call("recall_memory", &request).await?;
+    let request = RecallRequest {
+        query: Some(filters.query.trim().to_owned()),
+        kind: filters.kind,
+        group: group.map(|name| argument("group", name.parse())).transpose()?,
+        max_results: Some(argument("max_results", MaxResults::new(BEST))?),
+        token_budget: Some(argument("token_budget", TokenBudget::new(1_000_000))?),
+        nearest: true,
+        summary_only: true,
+        dry_run: true,
+        ..RecallRequest::default()
+    };
+    let reply: RecallReply = client.call(&request).await?;
     let details = RowDetails::fetch(client, reply.results.iter().map(|result| &result.id)).await?;
     let admits = |row: &Row| {
         let memory = &row.memory;
@@ -292,40 +308,40 @@ async fn best(client: &VerbClient, filters: &Filters) -> Result<Page, Problem> {
 }
 
 async fn apply(client: &VerbClient, change: Change) -> Result<Outcome, Problem> {
-    let (verb, request, done) = match change {
+    let (act, done) = match change {
         Change::Undo(ids) => {
             let request = UndoRequest { ids, ..UndoRequest::default() };
-            client.call::<UndoReply>("undo", &request).await?;
+            client.call(&request).await?;
             return Ok(Outcome::Changed("Undone; `loci redo` takes it back".to_owned()));
         }
-        Change::Pin(id, pinned) => {
-            let group = project_of(client, &id).await?;
+        Change::Pin(memory_id, pinned) => {
+            let group = project_of(client, &memory_id).await?;
             let done = if pinned { "Pinned" } else { "Unpinned" };
-            ("pin", json!({"memory_id": id, "pinned": pinned, "group": group}), done)
+            (client.call(&PinRequest { memory_id, pinned, group }).await?.act, done)
         }
-        Change::Forget(id) => {
-            let group = project_of(client, &id).await?;
-            ("forget_memory", json!({"memory_id": id, "group": group}), "Forgotten")
-        }
+        Change::Forget(id) => (forget(client, id).await?, "Forgotten"),
+        Change::Reject(id) => (forget(client, id).await?, "Rejected"),
         Change::Accept(id) => {
             let group = project_of(client, &id).await?;
-            ("confirm", json!({"memory_id": id, "group": group}), "Accepted")
+            let request =
+                ConfirmRequest { memory_id: Some(id), group, ..ConfirmRequest::default() };
+            (client.call(&request).await?.act, "Accepted")
         }
-        Change::Reject(id) => {
-            let group = project_of(client, &id).await?;
-            ("forget_memory", json!({"memory_id": id, "group": group}), "Rejected")
-        }
-        Change::Restore(id) => {
-            let group = project_of(client, &id).await?;
-            ("restore_memory", json!({"memory_id": id, "group": group}), "Restored")
+        Change::Restore(memory_id) => {
+            let group = project_of(client, &memory_id).await?;
+            (client.call(&RestoreRequest { memory_id, group }).await?.act, "Restored")
         }
         Change::SetText(id, content) => {
             let group = project_of(client, &id).await?;
-            ("edit", json!({"memory_id": id, "content": content, "group": group}), "Changed")
+            let request = EditRequest { content: Some(content), group, ..EditRequest::new(id) };
+            (client.call(&request).await?.act, "Changed")
         }
     };
-    let reply: Value = client.call(verb, &request).await?;
-    let undo =
-        reply["act"].as_i64().map_or(String::new(), |act| format!("; u undoes it (act {act})"));
+    let undo = act.map_or(String::new(), |act| format!("; u undoes it (act {act})"));
     Ok(Outcome::Changed(format!("{done}{undo}")))
+}
+
+async fn forget(client: &VerbClient, id: MemoryId) -> Result<Option<i64>, Problem> {
+    let group = project_of(client, &id).await?;
+    Ok(client.call(&ForgetRequest { group, ..ForgetRequest::new(id) }).await?.act)
 }

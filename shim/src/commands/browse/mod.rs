@@ -25,6 +25,7 @@ use keys::Effect;
 use loci_proto::error::Exit;
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::groups::GroupEntry;
+use loci_proto::requests::groups::GroupsRequest;
 use picker::{Choice, Picker};
 use state::{Change, Focus, Popup, State};
 use std::process::ExitCode;
@@ -71,7 +72,7 @@ pub async fn run(client: VerbClient, args: Browse) -> Result<ExitCode, Problem> 
 
 async fn named_project(client: &VerbClient, name: &str) -> Result<ProjectFilter, Problem> {
     use loci_proto::requests::groups::GroupsReply;
-    let reply: GroupsReply = client.call("groups", &serde_json::json!({})).await?;
+    let reply: GroupsReply = client.call(&GroupsRequest::default()).await?;
     let is_named = |group: &&GroupEntry| {
         group.id == name || group.name == name || group.aliases.iter().any(|alias| alias == name)
     };

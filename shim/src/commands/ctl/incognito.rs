@@ -3,8 +3,7 @@
 use crate::cli::daemon::Incognito;
 use crate::client::call::VerbClient;
 use crate::output::{Problem, print_line};
-use loci_proto::requests::incognito::IncognitoReply;
-use serde_json::json;
+use loci_proto::requests::incognito::{IncognitoReply, IncognitoRequest};
 
 /// Sends the request; the session is named by the beginning of its id or by the process id of its shim.
 ///
@@ -12,8 +11,8 @@ use serde_json::json;
 /// The daemon cannot be reached; `not_found` if no such session is connected.
 pub async fn run(args: Incognito) -> Result<(), Problem> {
     let client = VerbClient::of_process()?;
-    let arguments = json!({"session": args.session, "off": args.off});
-    let raw_reply = client.call_raw("incognito", &arguments).await?;
+    let request = IncognitoRequest { session: args.session, off: args.off };
+    let raw_reply = client.ask(&request).await?;
     if args.json {
         return print_line(raw_reply.as_str());
     }

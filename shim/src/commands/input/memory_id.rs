@@ -63,7 +63,7 @@ pub async fn look_up(
         ))
         .hint("`loci list` shows ids"));
     }
-    let reply: FindReply = client.call("find", &FindRequest { part: id_part.to_owned() }).await?;
+    let reply: FindReply = client.call(&FindRequest { part: id_part.to_owned() }).await?;
     let mut memories = reply.memories;
     match memories.len() {
         0 => Err(Problem::new(format!("No memory id starts or ends with {id_part}"))

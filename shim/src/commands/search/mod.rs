@@ -4,6 +4,7 @@ mod explain;
 
 use crate::cli::memories::Search;
 use crate::client::call::VerbClient;
+use crate::commands::input::argument;
 use crate::commands::input::{memory_id, text};
 use crate::commands::reply_text::{print_as_of, print_json};
 use crate::commands::row_details::RowDetails;
@@ -12,12 +13,14 @@ use crate::output::{
     DERIVED_DAY, Extent, MemoryRow, Problem, Rows, Screen, Terms, escape_line, print_line,
     print_note,
 };
+use loci_proto::bounded_numbers::MaxResults;
+use loci_proto::bounded_numbers::TokenBudget;
+use loci_proto::requests::recall::RecallRequest;
 use loci_proto::requests::recall::{RecallReply, RecalledMemory};
 use loci_proto::requests::topics::ResultCluster;
-use serde_json::json;
 
 /// Token budget of the reply: effectively unlimited for a terminal.
-const TOKEN_BUDGET: u32 = 1_000_000;
+const TOKEN_BUDGET: i64 = 1_000_000;
 
 /// Maximum results of one search.
 const MAX_RESULTS: usize = 20;
@@ -28,15 +31,33 @@ const MAX_RESULTS: usize = 20;
 /// The daemon cannot be reached, or refuses the call.
 pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
     let query = text::read_argument(args.query.join(" "))?;
-    let request = json!({
-        "query": query, "type": args.kind, "scope": args.scope, "group": args.group, "max_results": args.limit,
-        "min_confidence": args.min_confidence, "category": args.category, "subject": args.subject, "summary_only": !args.full, "token_budget": TOKEN_BUDGET,
-        "as_of": args.as_of, "valid_at": args.valid_at, "date_from": args.from, "date_to": args.to, "status": args.status,
-        "include_dormant": args.include_dormant.then_some(true),
-        "nearest": true, "cluster": args.cluster.then_some(true), "associations": args.associations.then_some(true),
-        "explain": args.explain.then_some(true), "dry_run": (args.dry_run || args.explain).then_some(true),
-    });
-    let raw_reply = client.call_raw("recall_memory", &request).await?;
+    let limit = args.limit.map(|limit| argument("max_results", MaxResults::new(limit.into())));
+    let status = args.status.as_ref().map(|status| argument("status", status.parse()));
+    let request = RecallRequest {
+        query: Some(query.clone()),
+        kind: args.kind,
+        scope: args.scope,
+        group: args.group.clone(),
+        max_results: limit.transpose()?,
+        min_confidence: args.min_confidence,
+        category: args.category.clone(),
+        subject: args.subject.clone(),
+        summary_only: !args.full,
+        token_budget: Some(argument("token_budget", TokenBudget::new(TOKEN_BUDGET))?),
+        as_of: args.as_of.clone(),
+        valid_at: args.valid_at.clone(),
+        date_from: args.from.clone(),
+        date_to: args.to.clone(),
+        status: status.transpose()?,
+        include_dormant: args.include_dormant,
+        nearest: true,
+        cluster: args.cluster,
+        associations: args.associations,
+        explain: args.explain,
+        dry_run: args.dry_run || args.explain,
+        ..RecallRequest::default()
+    };
+    let raw_reply = client.ask(&request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }

@@ -51,7 +51,7 @@ async fn print_history(as_of: &str) -> Result<(), Problem> {
         uncounted: true,
         ..ListRequest::default()
     };
-    let reply: ListReply = VerbClient::of_process()?.call("list", &request).await?;
+    let reply: ListReply = VerbClient::of_process()?.call(&request).await?;
     print_as_of(reply.as_of.as_ref());
     Ok(())
 }

@@ -29,6 +29,7 @@ pub mod encryption;
 pub mod error;
 pub mod error_text;
 pub mod foreign;
+pub mod gate;
 pub mod git_blob;
 pub mod group;
 pub mod hello;

@@ -38,7 +38,7 @@ impl Handle for RecallRequest {
         service.record_usage(caller.session, previewed_query, &answer);
         let mut reply = answer.reply;
         if reply.results.is_empty() && is_in_own && reply.note.is_none() {
-            reply.note = service.offer(caller.session).await.map(|offer| offer.for_agent());
+            reply.note = service.offer(caller.session).await.map(|offer| offer.for_agent().into());
         }
         Ok(reply)
     }

@@ -5,11 +5,12 @@
 use crate::interface::agents::recognised::Recognised;
 use crate::interface::agents::session::Session;
 use crate::service::{Caller, Service};
+use loci_engine::flags::safe_name;
 use loci_engine::operations::folders::{FolderState, SeenFolder};
 use loci_engine::operations::join::Joinable;
 use loci_proto::error::Failure;
+use loci_proto::gate::ModelText;
 use loci_proto::group::GroupHint;
-use loci_proto::sanitize;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -150,26 +151,29 @@ impl Service {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
     /// What is there.
-    pub what: String,
+    pub what: ModelText,
     /// The command that joins it.
-    pub command: String,
+    pub command: ModelText,
 }
 
 impl Offer {
     /// Returns the offer as a sentence for an agent.
     #[must_use]
-    pub fn for_agent(&self) -> String {
-        format!("{}: ask the user to run {}", self.what, self.command)
+    pub fn for_agent(&self) -> ModelText {
+        self.what.clone().and_own(": ask the user to run ").and(&self.command)
     }
 }
 
 fn offer_of(one: &Joinable) -> Offer {
-    let name = sanitize::for_model(&one.group.name);
+    let name = safe_name(&one.group.name);
+    // What is not shown as it is cannot be typed; the id can.
+    let typed = if *name == *one.group.name { name.clone() } else { safe_name(&one.group.id) };
     // The path is not for an agent, whose folder may be a stranger's.
     let place = if one.folders.is_empty() { "another machine" } else { "a folder that is gone" };
+    let what = ModelText::own("Memories of project \"").and(&name).and_own("\" from ");
     Offer {
-        what: format!("Memories of project \"{name}\" from {place} are here"),
-        command: format!("loci groups join {}", quoted(&name)),
+        what: what.and_own(place).and_own(" are here"),
+        command: ModelText::own("loci groups join ").and(&ModelText::reply(&quoted(&typed))),
     }
 }
 

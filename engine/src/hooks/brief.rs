@@ -12,10 +12,10 @@ use crate::hooks::text;
 use crate::hooks::text::{About, Line, QUARTERS, quarters};
 use crate::model::declared;
 use crate::model::memory::Memory;
+use loci_proto::gate::ModelText;
 use loci_proto::memory::{Category, MemoryType, Unasked};
 use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::fmt::Write as _;
 
 /// Maximum size of one memory, in quarters of a token: 240 Latin characters.
 const LINE: usize = 60 * QUARTERS;
@@ -101,7 +101,7 @@ pub(crate) struct Limits {
 
 /// Writes a brief of the candidates, newest first; `gated` are held back, and `own` is what the client loads of its own memory.
 pub(crate) fn write(
-    (heading, gated): (String, usize),
+    (heading, gated): (ModelText, usize),
     mut candidates: Vec<Candidate>,
     limits: Limits,
     own: Option<&LoadedMemory>,
@@ -164,7 +164,7 @@ fn weight(candidate: &Candidate) -> u32 {
 /// A brief in progress.
 struct Draft {
     injection: Injection,
-    lines: Vec<(Section, String, Delivered)>,
+    lines: Vec<(Section, ModelText, Delivered)>,
     /// In quarters of a token.
     left: usize,
     left_chars: usize,
@@ -187,8 +187,8 @@ impl Draft {
     /// Adds a memory if it fits into what is left, and into what is left of its section's share.
     fn add(&mut self, candidate: &Candidate, left: &mut usize) -> bool {
         let Candidate { section, memory, project, is_outdated, folded } = candidate;
-        let mut notes: Vec<String> = project.as_deref().map(text::project).into_iter().collect();
-        notes.extend(is_outdated.then(|| "may be out of date".to_owned()));
+        let mut notes: Vec<ModelText> = project.as_deref().map(text::project).into_iter().collect();
+        notes.extend(is_outdated.then(|| ModelText::own("may be out of date")));
         notes.extend(text::folded(*folded));
         let (max, about) = match section {
             Section::Procedures => (PROCEDURE_LINE, About::Id),
@@ -216,7 +216,7 @@ impl Draft {
     }
 
     /// Returns the last lines: what did not fit, and what is held back. The last memory makes room for them, but not the only one.
-    fn last_lines(&mut self, mut missing: usize, gated: usize) -> String {
+    fn last_lines(&mut self, mut missing: usize, gated: usize) -> ModelText {
         loop {
             let text = last_lines(missing, gated);
             let fits = quarters(&text) <= self.left && text.len() <= self.left_chars;
@@ -224,16 +224,16 @@ impl Draft {
                 return text;
             }
             if self.lines.len() < 2 {
-                return String::new();
+                return ModelText::default();
             }
-            let Some((section, line, _)) = self.lines.pop() else { return String::new() };
+            let Some((section, line, _)) = self.lines.pop() else { return text };
             missing += usize::from(section <= Section::Open);
             self.left += quarters(&line);
             self.left_chars += line.chars().count();
         }
     }
 
-    fn end(mut self, heading: String, missing: usize, gated: usize) -> Injection {
+    fn end(mut self, heading: ModelText, missing: usize, gated: usize) -> Injection {
         if self.lines.is_empty() && gated == 0 {
             return self.injection;
         }
@@ -244,25 +244,28 @@ impl Draft {
         let mut above = None;
         for (section, line, delivered) in self.lines {
             if above.replace(section) != Some(section) {
-                text.push_str(section.heading());
+                text.push_own(section.heading());
             }
-            text.push_str(&line);
+            text.push(&line);
             self.injection.delivered.push(delivered);
         }
-        text.push_str(&last_lines);
+        text.push(&last_lines);
         self.injection.text = text;
         self.injection
     }
 }
 
-fn last_lines(missing: usize, gated: usize) -> String {
-    let mut text = String::new();
+fn last_lines(missing: usize, gated: usize) -> ModelText {
+    let mut text = ModelText::default();
     if missing > 0 {
-        let _ = writeln!(text, "{missing} more of these did not fit; recall_memory finds them.");
+        text = text
+            .and_count(missing)
+            .and_own(" more of these did not fit; recall_memory finds them.\n");
     }
     if gated > 0 {
-        let waiting = if gated == 1 { "1 memory waits" } else { &format!("{gated} memories wait") };
-        let _ = writeln!(text, "{waiting} for the user, imported or flagged: loci review");
+        let waiting = if gated == 1 { " memory waits" } else { " memories wait" };
+        let why = " for the user, imported or flagged: loci review\n";
+        text = text.and_count(gated).and_own(waiting).and_own(why);
     }
     text
 }

@@ -7,6 +7,7 @@ use crate::hooks::receipt::Withheld;
 use crate::hooks::text;
 use crate::hooks::text::{Line, QUARTERS};
 use crate::model::time::Timestamp;
+use loci_proto::gate::ModelText;
 use loci_proto::memory::MemoryId;
 
 /// The first line of a text: what follows is data.
@@ -69,7 +70,7 @@ pub struct Delivered {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Injection {
     /// The text; empty if there is none.
-    pub text: String,
+    pub text: ModelText,
     /// Its memories.
     pub delivered: Vec<Delivered>,
     /// Memories that were found and are not in the text.
@@ -97,7 +98,7 @@ impl Injection {
 pub fn choose(questions: &[Matches], budget: usize, has: impl Fn(&Found) -> bool) -> Injection {
     let max = budget.saturating_mul(QUARTERS);
     let mut injection = Injection::default();
-    let (mut lines, mut used) = (String::new(), text::quarters(HEADING));
+    let (mut lines, mut used) = (ModelText::default(), text::quarters(HEADING));
     for matches in questions {
         let (mut given, mut is_answered) = (0, false);
         for found in &matches.found {
@@ -137,7 +138,7 @@ pub fn choose(questions: &[Matches], budget: usize, has: impl Fn(&Found) -> bool
             }
             given += 1;
             used += size;
-            lines.push_str(&found.line.text);
+            lines.push(&found.line.text);
             injection.delivered.push(Delivered {
                 seq: found.seq,
                 id: found.id.clone(),
@@ -147,7 +148,7 @@ pub fn choose(questions: &[Matches], budget: usize, has: impl Fn(&Found) -> bool
         }
     }
     if !lines.is_empty() {
-        injection.text = format!("{HEADING}{lines}");
+        injection.text = ModelText::own(HEADING).and(&lines);
     }
     injection
 }
@@ -158,7 +159,7 @@ mod tests {
 
     fn found(seq: i64, fit: f64, text: &str) -> Found {
         let id = MemoryId::from(uuid::Uuid::from_u128(u128::try_from(seq).unwrap_or_default()));
-        let line = Line { text: format!("- {text}\n"), is_whole: true };
+        let line = Line { text: ModelText::reply(&format!("- {text}\n")), is_whole: true };
         let (version, updated_at) = (TextVersion::default(), Timestamp(0));
         Found {
             seq,
@@ -193,7 +194,7 @@ mod tests {
             found(4, 0.1, "four"),
         ]);
         let injection = choose(&[given], 300, |_| false);
-        assert_eq!(injection.text, format!("{HEADING}- one\n- three\n"));
+        assert_eq!(&*injection.text, format!("{HEADING}- one\n- three\n"));
         assert_eq!(seqs(&injection), [1, 3]);
         assert_eq!(injection.withheld, [(2, Withheld::Budget), (4, Withheld::Weak)]);
         assert!(injection.tokens() <= 300);
@@ -203,7 +204,7 @@ mod tests {
     fn what_is_weak_untrusted_or_of_another_project_is_withheld() {
         let given = || matches(vec![found(1, 1.0, "one"), found(2, 0.9, "two")]);
         let unjudged = choose(&[Matches { is_unjudged: true, ..given() }], 300, |_| false);
-        assert_eq!((unjudged.text.as_str(), unjudged.delivered.len()), ("", 0));
+        assert_eq!((&*unjudged.text, unjudged.delivered.len()), ("", 0));
         assert_eq!(unjudged.withheld, [(1, Withheld::Weak), (2, Withheld::Weak)]);
         let third =
             matches(vec![found(1, 0.6, "one"), found(2, 0.5, "two"), found(3, 0.45, "three")]);
@@ -224,12 +225,12 @@ mod tests {
     fn if_the_conversation_has_the_best_nothing_is_given() {
         let given = || matches(vec![found(1, 1.0, "one"), found(2, 0.9, "two")]);
         let known = choose(&[given()], 300, |found| found.seq == 1);
-        assert_eq!((known.text.as_str(), known.withheld.len()), ("", 2));
+        assert_eq!((&*known.text, known.withheld.len()), ("", 2));
         let mut own = given();
         own.found[0].is_in_own_file = true;
-        assert_eq!(choose(&[own], 300, |_| false).text, "");
+        assert_eq!(&*choose(&[own], 300, |_| false).text, "");
         let second = choose(&[given()], 300, |found| found.seq == 2);
-        assert_eq!(second.text, format!("{HEADING}- one\n"));
+        assert_eq!(&*second.text, format!("{HEADING}- one\n"));
     }
 
     #[test]

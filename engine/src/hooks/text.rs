@@ -1,7 +1,8 @@
 //! One memory as one line of a text for a model: neutralised, with its date and its source. Pure.
 
+use crate::flags::safe_name;
 use crate::model::memory::Memory;
-use loci_proto::sanitize;
+use loci_proto::gate::ModelText;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Quarters of a token in a token.
@@ -13,18 +14,18 @@ const SHORT_ID: usize = 8;
 /// A line, and whether it holds the whole text of its memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Line {
-    pub text: String,
+    pub text: ModelText,
     pub is_whole: bool,
 }
 
 /// Names the project of a memory.
-pub(crate) fn project(name: &str) -> String {
-    format!("project {}", sanitize::for_model(name))
+pub(crate) fn project(name: &str) -> ModelText {
+    ModelText::own("project ").and(&safe_name(name))
 }
 
 /// Says how many other memories state the same; nothing for none.
-pub(crate) fn folded(others: usize) -> Option<String> {
-    (others > 0).then(|| format!("{others} more in other words"))
+pub(crate) fn folded(others: usize) -> Option<ModelText> {
+    (others > 0).then(|| ModelText::default().and_count(others).and_own(" more in other words"))
 }
 
 /// What a line says after the text of its memory, besides notes.
@@ -39,29 +40,31 @@ pub(crate) enum About {
 }
 
 /// Formats a memory in one line; of a text of more than `max` quarters of a token the beginning and the id of the memory.
-pub(crate) fn line(memory: &Memory, max: usize, about: About, notes: Vec<String>) -> Line {
-    let clean = sanitize::for_model(&memory.content);
-    let words: Vec<&str> = clean.split_whitespace().collect();
-    let content = words.join(" ");
-    let cut = cut(&content, max);
+pub(crate) fn line(memory: &Memory, max: usize, about: About, notes: Vec<ModelText>) -> Line {
+    let content = ModelText::unasked(&memory.content);
+    let cut = content.beginning(cut(&content, max).len());
     let is_whole = cut.len() == content.len();
-    let id = short_id(memory.id.as_str());
+    let id = ModelText::unasked(short_id(memory.id.as_str()));
     let mut said = match about {
         About::Source => {
-            let date = [memory.created_at.date()];
-            date.into_iter().chain(memory.provenance.source()).collect()
+            let date = [ModelText::unasked(&memory.created_at.date())];
+            let source = memory.provenance.source();
+            date.into_iter().chain(source.as_deref().map(safe_name)).collect()
         }
         About::Nothing => Vec::new(),
-        About::Id => vec![id.to_owned()],
+        About::Id => vec![id.clone()],
     };
     said.extend(notes);
     let rest = match about {
-        _ if is_whole => String::new(),
-        About::Id => " …".to_owned(),
-        _ => format!("… [cut; id {id}]"),
+        _ if is_whole => ModelText::default(),
+        About::Id => ModelText::own(" …"),
+        _ => ModelText::own("… [cut; id ").and(&id).and_own("]"),
     };
-    let said = if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) };
-    Line { text: format!("- {cut}{rest}{said}\n"), is_whole }
+    let mut text = ModelText::own("- ").and(&cut).and(&rest);
+    if !said.is_empty() {
+        text = text.and_own(" (").and(&ModelText::joined(&said, ", ")).and_own(")");
+    }
+    Line { text: text.and_own("\n"), is_whole }
 }
 
 /// Returns the end of an id, by which every call finds its memory.

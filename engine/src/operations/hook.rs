@@ -16,6 +16,7 @@ use crate::model::status::Status;
 use crate::operations::named_project::existing_group;
 use crate::operations::recall::{PreparedRecall, RecallContext};
 use crate::search::project_preference::ProjectPreference;
+use loci_proto::gate::ModelText;
 use loci_proto::memory::Unasked;
 
 /// Maximum size of one memory in the text for a prompt, in quarters of a token: 800 Latin characters.
@@ -47,7 +48,8 @@ impl Reader {
             }
             let project = result.group.as_deref().map(text::project);
             let notes = project.into_iter().chain(text::folded(result.also.len()));
-            let notes = notes.chain(result.outdated).collect();
+            let outdated = result.outdated.as_deref().map(ModelText::unasked);
+            let notes = notes.chain(outdated).collect();
             let line = text::line(&memory, PROMPT_LINE, About::Source, notes);
             let is_untrusted = memory.provenance.is_gated();
             let fit = result.score.unwrap_or_default();

@@ -4,6 +4,7 @@
 
 use crate::db::groups;
 use crate::error::Result;
+use crate::flags::safe_name;
 use crate::model::actor::Viewer;
 use crate::model::visibility::Isolation;
 use crate::text::same_letters;
@@ -11,7 +12,6 @@ use crate::transaction::change::Change;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::{Group, GroupName};
 use loci_proto::off::OffReason;
-use loci_proto::sanitize;
 use rusqlite::Connection;
 
 /// Letters of the shortest name in which one may be wrong.
@@ -83,7 +83,7 @@ fn find_group(
     }
     if isolation.is_isolated(&own.id) {
         // Also if there is no such project: an isolated one learns of no other.
-        let message = format!("names another project, but {} is isolated", own.name);
+        let message = format!("names another project, but {} is isolated", safe_name(&own.name));
         return Err(Failure::new(Code::Conflict, message)
             .at("group")
             .hint("Leave out group: an isolated project sees only its own memories")
@@ -93,7 +93,7 @@ fn find_group(
     let tells_off =
         |group: &&Group| isolation.is_off(&group.id) && !isolation.is_isolated(&group.id);
     if let Some(off) = candidates.iter().find(tells_off) {
-        return Err(OffReason::Person.failure(&off.name).at("group").into());
+        return Err(OffReason::Person.failure(&safe_name(&off.name)).at("group").into());
     }
     let is_known = !candidates.is_empty();
     // An isolated one makes no name ambiguous: that would tell of it.
@@ -145,7 +145,7 @@ pub(crate) fn shown_name(
     id: &str,
 ) -> Result<Option<String>> {
     let Some(name) = groups::name(conn, id)? else { return Ok(None) };
-    let parsed = name.parse().ok().filter(|_| sanitize::for_model(&name) == name);
+    let parsed = name.parse().ok().filter(|_| *safe_name(&name) == *name);
     let leads_here = parsed
         .and_then(|parsed| find_group(conn, isolation, viewer, &parsed).ok().flatten())
         .is_some_and(|found| found.id == id);
@@ -166,8 +166,10 @@ fn namable(conn: &Connection, isolation: &Isolation, viewer: Viewer<'_>) -> Resu
     let mut names = Vec::new();
     for row in groups::all(conn)? {
         if isolation.may_be_named(viewer, Some(&row.id)) {
-            names.push(row.name);
-            names.extend(row.aliases);
+            // A person sees every name whole.
+            let is_shown = |name: &String| viewer.is_person() || *safe_name(name) == **name;
+            let name = if is_shown(&row.name) { row.name } else { row.id };
+            names.extend(row.aliases.into_iter().filter(is_shown).chain([name]));
         }
     }
     Ok(names)
@@ -193,8 +195,9 @@ pub(crate) fn new_group_note(
     viewer: Viewer<'_>,
     name: &str,
 ) -> Result<String> {
+    let name = safe_name(name);
     let made = format!("There was no project {name}; it was made");
-    Ok(match similar_names(name, &namable(conn, isolation, viewer)?).as_slice() {
+    Ok(match similar_names(&name, &namable(conn, isolation, viewer)?).as_slice() {
         [] => made,
         near => format!(
             "{made}. If you meant {}, store it there and forget this one with group: {name}",

@@ -1,5 +1,6 @@
 //! The sentences in the reply of `store`: notes and conflicts. Not here: when they apply (`store`).
 
+use crate::flags::safe_name;
 use crate::model::memory::Memory;
 use crate::model::provenance::Provenance;
 use loci_proto::group::Group;
@@ -13,7 +14,7 @@ const SUPERSEDE_HINT: &str =
 /// Says that global scope was not followed.
 pub(crate) fn narrowed_note(group: &Group, is_bound: bool) -> String {
     let reason = if is_bound { "is all that this token may use" } else { "is isolated" };
-    format!("Stored with scope group: {} {reason}", group.name)
+    format!("Stored with scope group: {} {reason}", safe_name(&group.name))
 }
 
 /// Says how to replace a similar memory, if there is one. Events do not replace each other.

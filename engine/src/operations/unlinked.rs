@@ -12,8 +12,8 @@ use crate::model::time::Timestamp;
 use crate::operations::brief::Brief;
 use crate::operations::named_project::existing_group;
 use crate::search::budget;
+use loci_proto::gate::ModelText;
 use loci_proto::memory::MemoryType;
-use std::fmt::Write as _;
 
 /// Maximum memories on the page.
 const MAX_LISTED: usize = 20;
@@ -32,14 +32,16 @@ impl Reader {
                 memories.push(memory);
             }
         })?;
-        let mut page = Brief { text: String::new(), shown: Vec::new() };
+        let mut page = Brief { text: ModelText::default(), shown: Vec::new() };
         for memory in memories {
             if page.shown.len() == MAX_LISTED {
                 break;
             }
             if mentions::in_memory(&self.conn, memory.seq)?.is_empty() {
                 let preview = budget::preview(&memory.content);
-                let _ = writeln!(page.text, "- {} {preview}", memory.id);
+                let [id, preview] = [memory.id.as_str(), &preview].map(ModelText::unasked);
+                let line = ModelText::own("- ").and(&id).and_own(" ").and(&preview).and_own("\n");
+                page.text.push(&line);
                 page.shown.push(memory.seq);
             }
         }

@@ -31,7 +31,8 @@ fn edit(test_store: &mut TestStore, id: &MemoryId, change: Value) {
 }
 
 fn brief(test_store: &TestStore, group: &str) -> String {
-    test_store.reader.brief(None, &named(group), test_store.now).expect("the brief is written").text
+    let brief = test_store.reader.brief(None, &named(group), test_store.now);
+    brief.expect("the brief is written").text.into()
 }
 
 /// Asserts that the texts stand in the brief in this order.

@@ -36,7 +36,8 @@ pub(super) fn details(test_store: &TestStore, id: &MemoryId) -> MemoryDetails {
 }
 
 pub(super) fn brief(test_store: &TestStore) -> String {
-    test_store.reader.brief(None, &named("a"), test_store.now).expect("the brief is written").text
+    let brief = test_store.reader.brief(None, &named("a"), test_store.now);
+    brief.expect("the brief is written").text.into()
 }
 
 pub(super) fn confirm(test_store: &mut TestStore, request: Value) -> crate::error::Result<usize> {

@@ -36,6 +36,7 @@
 //! {"lines": ["- Deploy with just ship"], "withheld": 2, "project": "shop", "folder": "/home/anna/.claude"}
 //! ```
 
+use crate::gate::ModelText;
 use crate::group::GroupName;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -303,7 +304,7 @@ pub struct BridgeBlockRequest {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BridgeBlockReply {
     /// One line for each memory.
-    pub lines: Vec<String>,
+    pub lines: Vec<ModelText>,
     /// Number of memories that the file has already.
     #[serde(default)]
     pub withheld: u64,

@@ -10,6 +10,7 @@
 //!  "memories": ["01953a2b-7c1e-7000-8000-0123456789ab"], "tokens": 30, "outcome": "delivered", "reason": "matches the prompt"}
 //! ```
 
+use crate::gate::ModelText;
 use crate::group::GroupName;
 use crate::memory::{MemoryId, string_enum};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -166,10 +167,10 @@ impl HookRequest {
 pub struct HookReply {
     /// The text to add to the conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub context: Option<String>,
+    pub context: Option<ModelText>,
     /// The text with which the turn continues; only at `stop`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reminder: Option<String>,
+    pub reminder: Option<ModelText>,
     /// The memories in the text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memories: Vec<MemoryId>,

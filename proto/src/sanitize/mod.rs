@@ -1,12 +1,11 @@
 //! Removes from texts what a person does not see but a model or a terminal obeys: ANSI escapes, control characters, bidi overrides and
 //! isolates, tag characters, zero-width characters between letters that need none. Pure.
 //!
-//! The engine applies it to what is stored, the daemon again to everything that agents are given, because imported texts and rows of
-//! earlier versions are stored as they were written. Joiners of emoji, Arabic and Indic scripts, direction marks, combining marks and
+//! The engine applies it to what is stored, and the gate ([`crate::gate`]) again to everything that agents are given, because imported
+//! texts and rows of earlier versions are stored as they were written. Joiners of emoji, Arabic and Indic scripts, direction marks, combining marks and
 //! variation selectors stay; `characters` has the rule. Sanitising twice gives the same text as once.
 
 mod characters;
-mod role_tags;
 
 use characters::{Action, Kind, decide, is_conditional};
 use serde_json::{Map, Value};
@@ -63,12 +62,6 @@ pub fn visible(text: &str) -> Vec<(char, Range<usize>)> {
     seen
 }
 
-/// Returns a text for a model: without its hidden characters, and with neutralised role tags (`</system>`).
-#[must_use]
-pub fn for_model(given: &str) -> String {
-    role_tags::neutralised(&text(given)).into_owned()
-}
-
 /// Like [`text`], and adds what was removed. `field` is empty for the main text of a memory.
 pub fn text_of(field: &str, text: &str, removed: &mut Removed) -> String {
     let (clean, findings) = scan(text);
@@ -115,34 +108,6 @@ fn value_of(path: &str, value: &mut Value, removed: &mut Removed) -> Result<(), 
             .try_for_each(|(i, item)| value_of(&format!("{path}[{i}]"), item, removed)),
         Value::Object(inner) => fields(path, inner, removed),
         Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
-    }
-}
-
-/// Removes the hidden characters of a reply, and neutralises its role tags. A key that would then occur twice gets underscores, so that no value is lost.
-pub fn reply(value: &mut Value) {
-    match value {
-        Value::String(given) => {
-            if let Cow::Owned(clean) = text(given) {
-                *given = clean;
-            }
-            if let Cow::Owned(clean) = role_tags::neutralised(given) {
-                *given = clean;
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(reply),
-        Value::Object(fields) => {
-            fields.iter_mut().for_each(|(_, value)| reply(value));
-            if fields.keys().any(|key| key.chars().any(is_conditional)) {
-                for (key, value) in std::mem::take(fields) {
-                    let mut clean = text(&key).into_owned();
-                    while fields.contains_key(&clean) {
-                        clean.push('_');
-                    }
-                    fields.insert(clean, value);
-                }
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

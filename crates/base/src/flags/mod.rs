@@ -17,6 +17,7 @@ mod words;
 
 pub use flag::{Flag, Flags};
 
+use loci_proto::gate::ModelText;
 use serde_json::{Map, Value};
 
 /// Returns the flags of a text and of all texts in its metadata.
@@ -64,6 +65,18 @@ pub fn of_outside(content: &str, metadata: &Map<String, Value>) -> Flags {
         flags.insert(Flag::Order);
     }
     flags
+}
+
+/// Returns whether a text orders a model: what the gate of names and remarks asks.
+#[must_use]
+pub fn orders(text: &str) -> bool {
+    !of_outside(text, &Map::new()).is_empty()
+}
+
+/// Returns a name as a model is shown it.
+#[must_use]
+pub fn safe_name(name: &str) -> ModelText {
+    ModelText::name(name, orders)
 }
 
 fn of_words_and_markers(text: &str, flags: &mut Flags) {

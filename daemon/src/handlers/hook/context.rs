@@ -11,6 +11,7 @@ use loci_engine::model::time::Timestamp;
 use loci_engine::operations::brief::BriefRequest;
 use loci_engine::operations::recall::prepare;
 use loci_proto::error::Failure;
+use loci_proto::gate::ModelText;
 use loci_proto::mcp::tools;
 use loci_proto::requests::bridge::BridgeClient;
 use loci_proto::requests::hook::HookEvent;
@@ -52,7 +53,7 @@ impl Event<'_> {
         if !self.request.client.gives_instructions()
             && !std::mem::replace(&mut self.session.lock().instructed, true)
         {
-            answer.begin_with(&tools::INSTRUCTIONS, "instructions");
+            answer.begin_with(ModelText::own(tools::INSTRUCTIONS.as_str()), "instructions");
         }
         Ok(answer)
     }
@@ -182,7 +183,7 @@ impl Event<'_> {
         if self.request.group.is_none()
             && let Some(offer) = self.service.offer(self.caller.session).await
         {
-            let text = format!("{}\n", offer.for_agent());
+            let text = offer.for_agent().and_own("\n");
             answer.add(Injection { text, ..Injection::default() });
         }
     }

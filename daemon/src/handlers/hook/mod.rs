@@ -14,6 +14,7 @@ use loci_engine::hooks::receipt::{HookReceipt, Outcome, TextVersion, Withheld};
 use loci_engine::hooks::selection::Injection;
 use loci_engine::hooks::text::tokens;
 use loci_proto::error::Failure;
+use loci_proto::gate::ModelText;
 use loci_proto::requests::hook::{HookEvent, HookReply, HookRequest, SESSION_CHARS};
 use std::sync::Arc;
 
@@ -48,9 +49,11 @@ impl Answer {
     }
 
     /// Puts a text before what is delivered: the instructions of the server, or where the session is.
-    fn begin_with(&mut self, text: &str, what: &str) {
-        let rest = self.reply.context.take().map(|rest| format!("\n{rest}")).unwrap_or_default();
-        let context = format!("{text}{rest}");
+    fn begin_with(&mut self, text: ModelText, what: &str) {
+        let context = match self.reply.context.take() {
+            Some(rest) => text.and_own("\n").and(&rest),
+            None => text,
+        };
         self.reply.tokens = tokens(&context);
         self.reply.context = Some(context);
         self.reply.reason = format!("{what}; {}", self.reply.reason);
@@ -65,9 +68,9 @@ impl Answer {
         }
         let context = self.reply.context.get_or_insert_default();
         if !context.is_empty() {
-            context.push('\n');
+            context.push_own("\n");
         }
-        context.push_str(&injection.text);
+        context.push(&injection.text);
         self.reply.tokens = tokens(context);
         Outcome::Delivered.as_str().clone_into(&mut self.reply.outcome);
         for memory in injection.delivered {
@@ -131,7 +134,7 @@ impl Event<'_> {
         if takes_text
             && let Some(news) = self.service.take_project_news(&self.session, &self.id, ancestors)
         {
-            answer.begin_with(&news, "another project");
+            answer.begin_with(news, "another project");
         }
     }
 

@@ -4,6 +4,7 @@ use crate::handlers::hook::{Answer, Event};
 use loci_engine::hooks::decisions;
 use loci_engine::hooks::receipt::Outcome;
 use loci_engine::hooks::text::tokens;
+use loci_proto::gate::ModelText;
 use std::time::Instant;
 
 /// The reminder: a statement, and what the agent can do.
@@ -33,7 +34,7 @@ impl Event<'_> {
             return Answer::silent("reminded before");
         }
         let mut answer = Answer::of(Outcome::Reminded, "a decision without a memory");
-        answer.reply.reminder = Some(REMINDER.to_owned());
+        answer.reply.reminder = Some(ModelText::own(REMINDER));
         answer.reply.tokens = tokens(REMINDER);
         answer
     }

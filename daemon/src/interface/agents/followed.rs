@@ -2,6 +2,7 @@
 //!
 //! Not here: when a session follows its client (`service::hooks::following`).
 
+use loci_proto::gate::ModelText;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ pub struct Followed<S>(Mutex<State<S>>);
 #[derive(Debug)]
 struct State<S> {
     session: Option<Arc<S>>,
-    news: Option<String>,
+    news: Option<ModelText>,
     knows_folder_is_gone: bool,
 }
 
@@ -30,13 +31,13 @@ impl<S> Followed<S> {
     }
 
     /// Goes to another folder, or back to the first, which the next reply says.
-    pub fn go_to(&self, session: Option<S>, news: Option<String>) {
+    pub fn go_to(&self, session: Option<S>, news: Option<ModelText>) {
         *self.0.lock() =
             State { session: session.map(Arc::new), news, knows_folder_is_gone: false };
     }
 
     /// Adds what the next reply says.
-    pub fn tell(&self, news: String) {
+    pub fn tell(&self, news: ModelText) {
         self.0.lock().news = Some(news);
     }
 
@@ -48,7 +49,7 @@ impl<S> Followed<S> {
 
     /// Takes the news for the agent.
     #[must_use]
-    pub fn take_news(&self) -> Option<String> {
+    pub fn take_news(&self) -> Option<ModelText> {
         self.0.lock().news.take()
     }
 }

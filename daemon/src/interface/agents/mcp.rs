@@ -6,21 +6,24 @@
 use crate::handlers;
 use crate::interface::agents::recognised::Recognised;
 use crate::interface::agents::session::Session;
+use crate::interface::agents::exits::{error, failed, internal, invalid, structured};
 use crate::interface::agents::{prompts, resources, short_ids};
 use crate::interface::http::sessions::{HttpCaller, HttpSessions};
 use crate::service::hooks::sessions::gone_text;
 use crate::service::{Caller, Service};
 use axum::http::request::Parts;
+use loci_engine::flags::orders;
 use loci_proto::error::{Code, Failure};
+use loci_proto::gate::{ModelReply, ModelText};
 use loci_proto::hello::Checkout;
 use loci_proto::mcp::idempotency::{CHECKOUT_KEY, FOLDER_GONE_KEY, META_KEY};
 use loci_proto::mcp::tools;
 use loci_proto::requests::Request;
-use loci_proto::{VERSION, limits, sanitize};
+use loci_proto::{VERSION, limits};
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
-    CompleteRequestParams, CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
+    CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, ErrorCode,
     ErrorData, GetPromptRequestParams, GetPromptResponse, Icon, Implementation,
     InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, MetaObject, PaginatedRequestParams,
@@ -117,18 +120,15 @@ impl McpHandler {
     }
 
     /// Adds the warnings about storage that this session has not been shown yet, and that it is in another project, as the field `notice`.
-    fn with_notice(&self, session: &Session, mut reply: Value) -> Value {
-        let Value::Object(fields) = &mut reply else { return reply };
+    fn with_notice(&self, session: &Session, reply: ModelReply) -> ModelReply {
         let warning = self.service.health.unseen(&session.seen_warnings);
+        let warning = warning.map(|text| ModelText::note(&text, orders));
         let present = session.followed().session();
         let recognised = present.as_deref().unwrap_or(session).recognised.get();
         let suggestion = recognised.and_then(Recognised::take_suggestion);
         let news = session.followed().take_news();
-        let notices: Vec<String> = news.into_iter().chain(suggestion).chain(warning).collect();
-        if !notices.is_empty() {
-            fields.insert("notice".to_owned(), Value::String(notices.join(" ")));
-        }
-        reply
+        let notices: Vec<ModelText> = news.into_iter().chain(suggestion).chain(warning).collect();
+        if notices.is_empty() { reply } else { reply.with("notice", ModelText::joined(&notices, " ")) }
     }
 }
 
@@ -184,10 +184,7 @@ impl ServerHandler for McpHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = tools::all().iter().find(|tool| tool.name == request.name) else {
-            return Err(ErrorData::invalid_params(
-                format!("there is no tool {}", request.name),
-                None,
-            ));
+            return Err(invalid("there is no tool ", &request.name));
         };
         let (session, client) = self.session(&context)?;
         session.record_call(client);
@@ -222,9 +219,8 @@ impl ServerHandler for McpHandler {
             () = cancelled_by_client(&context, &self.draining) => Err(Failure::new(Code::Invalid, "the call was cancelled")),
         };
         Ok(CallToolResponse::Complete(match outcome {
-            Ok(mut value) => {
-                sanitize::reply(&mut value);
-                success(self.with_notice(&session, value), &tool)
+            Ok(value) => {
+                success(self.with_notice(&session, ModelReply::new(value, orders)), &tool)
             }
             Err(failure) if failure.code == Code::Off => off(&failure),
             Err(failure) => failed(&failure),
@@ -285,7 +281,7 @@ impl ServerHandler for McpHandler {
     ) -> Result<CustomResult, ErrorData> {
         if let Some(call) = call_with_text(&request) {
             let CallToolResponse::Complete(result) = self.call_tool(call, context).await? else {
-                return Err(ErrorData::internal_error("the call was not completed", None));
+                return Err(internal("the call was not completed"));
             };
             return match serde_json::to_value(result) {
                 Ok(mut result) => {
@@ -295,7 +291,7 @@ impl ServerHandler for McpHandler {
                     }
                     Ok(CustomResult::new(result))
                 }
-                Err(error) => Err(ErrorData::internal_error(error.to_string(), None)),
+                Err(_) => Err(internal("the result is no JSON")),
             };
         }
         let methods = [
@@ -311,12 +307,11 @@ impl ServerHandler for McpHandler {
             "resources/read",
         ];
         if methods.contains(&request.method.as_str()) {
-            return Err(ErrorData::invalid_params(
-                format!("the params of {} are malformed", request.method),
-                None,
-            ));
+            let method = ModelText::name(&request.method, orders);
+            let text = ModelText::own("the params of ").and(&method).and_own(" are malformed");
+            return Err(error(ErrorCode::INVALID_PARAMS, text));
         }
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None))
+        Err(error(ErrorCode::METHOD_NOT_FOUND, ModelText::name(&request.method, orders)))
     }
 
     async fn complete(
@@ -348,7 +343,7 @@ fn http_caller(context: &RequestContext<RoleServer>) -> Result<&HttpCaller, Erro
     let parts = context.extensions.get::<Parts>();
     parts
         .and_then(|parts| parts.extensions.get::<HttpCaller>())
-        .ok_or_else(|| ErrorData::internal_error("the request has no caller", None))
+        .ok_or_else(|| internal("the request has no caller"))
 }
 
 /// Runs a call on its own task, so that a panic becomes an error; with rmcp alone the caller would wait forever.
@@ -399,16 +394,10 @@ fn checkout(meta: Option<&Value>) -> Option<Checkout> {
     serde_json::from_value(meta?.clone()).ok()
 }
 
-/// Returns the result of a failed call.
-fn failed(failure: &Failure) -> CallToolResult {
-    let text = failure.to_string();
-    CallToolResult::error(vec![ContentBlock::text(sanitize::for_model(&text))])
-}
-
 /// Returns the result of a call where loci is off. No error: there is nothing that the model could correct.
 fn off(failure: &Failure) -> CallToolResult {
-    let reason = sanitize::for_model(&failure.message);
-    CallToolResult::structured(json!({"off": true, "reason": reason, "next_step": failure.hint}))
+    let reply = json!({"off": true, "reason": failure.message, "next_step": failure.hint});
+    structured(ModelReply::new(reply, orders), None)
 }
 
 /// Returns the argument that makes a tool's reply smaller.
@@ -423,20 +412,17 @@ fn smaller_reply_hint(tool: &str) -> &'static str {
 }
 
 /// Returns the result of a successful call; an error result if the reply is too large.
-fn success(value: Value, tool: &str) -> CallToolResult {
-    let text = value.to_string();
-    if text.len() > limits::REPLY_BYTES {
+fn success(reply: ModelReply, tool: &str) -> CallToolResult {
+    let bytes = reply.bytes();
+    if bytes > limits::REPLY_BYTES {
         let failure = Failure::new(
             Code::TooLarge,
-            format!("the answer has {} bytes; the limit is {}", text.len(), limits::REPLY_BYTES),
+            format!("the answer has {bytes} bytes; the limit is {}", limits::REPLY_BYTES),
         );
         return failed(&failure.hint(smaller_reply_hint(tool)));
     }
-    let mut result = CallToolResult::structured(value);
-    if text.len() > MAX_TEXT_COPY_BYTES {
-        result.content = vec![ContentBlock::text("The answer is in structuredContent.")];
-    }
-    result
+    let is_copied = bytes <= MAX_TEXT_COPY_BYTES;
+    structured(reply, (!is_copied).then(|| ModelText::own("The answer is in structuredContent.")))
 }
 
 fn tool(tool: &tools::Tool) -> Tool {

@@ -1,5 +1,6 @@
 //! The agents' socket: connections, sessions, and MCP over lines.
 
+mod exits;
 pub(crate) mod faults;
 pub mod followed;
 pub(crate) mod line_reader;

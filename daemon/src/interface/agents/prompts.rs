@@ -1,14 +1,13 @@
 //! MCP prompts: the list, and the text of one.
 
-use crate::interface::agents::resources;
+use crate::interface::agents::{exits, resources};
 use crate::interface::agents::session::Session;
 use crate::service::Service;
 use loci_proto::mcp::prompts;
 use loci_proto::mcp::prompts::{ANNOTATE, NOTHING_UNLINKED};
-use loci_proto::sanitize;
+use loci_proto::gate::ModelText;
 use rmcp::model::{
     ErrorData, GetPromptRequestParams, GetPromptResult, ListPromptsResult, Prompt, PromptArgument,
-    PromptMessage, Role,
 };
 
 /// Lists every prompt.
@@ -32,18 +31,16 @@ pub async fn get(
     session: &Session,
     request: &GetPromptRequestParams,
 ) -> Result<GetPromptResult, ErrorData> {
-    let unknown =
-        || ErrorData::invalid_params(format!("there is no prompt {}", request.name), None);
+    let unknown = || exits::invalid("there is no prompt ", &request.name);
     let prompt =
         prompts::all().iter().find(|prompt| prompt.name == request.name).ok_or_else(unknown)?;
     let argument =
         prompt.argument.and_then(|known| request.arguments.as_ref()?.get(known.name)?.as_str());
-    let mut text = prompt.text(argument);
+    let mut text = ModelText::reply(&prompt.text(argument));
     if prompt.name == ANNOTATE {
         let unlinked = resources::unlinked(service, session).await?;
-        let listed = if unlinked.is_empty() { NOTHING_UNLINKED } else { &unlinked };
-        text = format!("{text}\n\n{listed}");
+        let nothing = ModelText::own(NOTHING_UNLINKED);
+        text = text.and_own("\n\n").and(if unlinked.is_empty() { &nothing } else { &unlinked });
     }
-    let message = PromptMessage::new_text(Role::User, sanitize::for_model(&text));
-    Ok(GetPromptResult::new(vec![message]).with_description(prompt.description))
+    Ok(GetPromptResult::new(vec![exits::message(text)]).with_description(prompt.description))
 }

@@ -6,11 +6,14 @@
 //! that is too long is answered with an error, and nothing more is read: no shim sends such a line, and the next one could be as long.
 //! Not here: what the messages mean (`mcp`), reading a line (`line_reader`).
 
+use crate::interface::agents::exits;
 use crate::interface::agents::faults::{self, Fault};
 use crate::interface::agents::line_reader::{LineLimits, LineOutcome, read_line};
+use loci_engine::flags::orders;
+use loci_proto::gate::ModelText;
 use loci_proto::limits;
 use rmcp::model::{
-    CallToolResult, ClientNotification, ClientRequest, ContentBlock, ErrorCode, ErrorData,
+    ClientNotification, ClientRequest, ErrorCode,
     JsonRpcMessage, RequestId, ServerResult,
 };
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
@@ -261,14 +264,14 @@ pub(crate) fn fault_answer(fault: Fault) -> TxJsonRpcMessage<RoleServer> {
         Fault::NotJson(reason) => refusal(None, ErrorCode::PARSE_ERROR, &reason),
         Fault::NotARequest(id, reason) => refusal(id, ErrorCode::INVALID_REQUEST, &reason),
         Fault::Argument(id, failure) => {
-            let result = CallToolResult::error(vec![ContentBlock::text(failure.to_string())]);
+            let result = exits::failed(&failure);
             JsonRpcMessage::response(ServerResult::CallToolResult(result), id)
         }
     }
 }
 
 fn refusal(id: Option<RequestId>, code: ErrorCode, reason: &str) -> TxJsonRpcMessage<RoleServer> {
-    JsonRpcMessage::error(ErrorData::new(code, reason.to_owned(), None), id)
+    JsonRpcMessage::error(exits::error(code, ModelText::note(reason, orders)), id)
 }
 
 fn line_too_long() -> String {

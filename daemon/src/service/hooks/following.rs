@@ -6,6 +6,7 @@
 use crate::interface::agents::session::Session;
 use crate::service::Service;
 use crate::service::hooks::sessions::{HookSession, is_folder, moved_text};
+use loci_proto::gate::ModelText;
 use loci_proto::group::{Group, GroupHint};
 use loci_proto::requests::hook::HookRequest;
 use std::sync::Arc;
@@ -72,7 +73,7 @@ impl Service {
         record: &HookSession,
         id: &str,
         ancestors: &[u32],
-    ) -> Option<String> {
+    ) -> Option<ModelText> {
         let news = record.lock().news.take()?;
         for session in self.joined_sessions(id, ancestors) {
             let _ = session.followed().take_news();

@@ -2,11 +2,13 @@
 //!
 //! Kept in memory for the latest sessions; the database has the rest. Not here: reading the database.
 
+use loci_engine::flags::safe_name;
 use loci_engine::hooks::receipt::TextVersion;
 use loci_engine::hooks::selection::Delivered;
 use loci_engine::operations::deliveries::GivenToSession;
 use loci_proto::group::{Group, GroupHint};
-use loci_proto::{hello, sanitize};
+use loci_proto::gate::ModelText;
+use loci_proto::hello;
 use lru::LruCache;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -49,7 +51,7 @@ pub struct HookRecord {
     project: Option<Group>,
     folder_is_gone: bool,
     /// News of the project for the agent.
-    pub news: Option<String>,
+    pub news: Option<ModelText>,
     reset: Option<Instant>,
     ancestors: Vec<u32>,
     last_event: Option<Instant>,
@@ -243,16 +245,17 @@ pub fn is_folder(hint: &GroupHint) -> bool {
 
 /// Says that a session is in another project now.
 #[must_use]
-pub fn moved_text(before: &Group, now: &Group) -> String {
-    let [before, now] = [before, now].map(|group| sanitize::for_model(&group.name));
-    format!("loci: this session is in project \"{now}\" now; it was in \"{before}\".")
+pub fn moved_text(before: &Group, now: &Group) -> ModelText {
+    let [before, now] = [before, now].map(|group| safe_name(&group.name));
+    let text = ModelText::own("loci: this session is in project \"").and(&now);
+    text.and_own("\" now; it was in \"").and(&before).and_own("\".")
 }
 
 /// Says that the folder of a session is gone, and in which project it is.
 #[must_use]
-pub fn gone_text(project: &str) -> String {
-    let name = sanitize::for_model(project);
-    format!("loci: the folder of this session no longer exists; it stays in project \"{name}\".")
+pub fn gone_text(project: &str) -> ModelText {
+    let text = "loci: the folder of this session no longer exists; it stays in project \"";
+    ModelText::own(text).and(&safe_name(project)).and_own("\".")
 }
 
 /// Returns whether a process can be the client of a hook with these ancestors.

@@ -51,11 +51,11 @@ impl Reader {
         let own = Some(Arc::new(own));
         let wanted = BriefRequest { budget: BLOCK_TOKENS, own, ..BriefRequest::default() };
         let brief = self.hook_brief(&wanted, viewer, now)?;
-        let lines = brief.text.lines().filter(|line| line.starts_with("- ")).take(max_lines);
+        let lines = brief.text.each_line().filter(|line| line.starts_with("- ")).take(max_lines);
         let row =
             bridge::clients(&self.conn)?.into_iter().find(|row| row.client == client.as_str());
         Ok(BridgeBlockReply {
-            lines: lines.map(str::to_owned).collect(),
+            lines: lines.collect(),
             withheld: brief.withheld.len() as u64,
             project: viewer.group.name.clone(),
             folder: row.map(|row| row.folder),

@@ -10,6 +10,7 @@ use crate::commands::bridge::person::require_person;
 use crate::commands::bridge::target::Target;
 use crate::output::{Problem, confirm, counted, escape_line, print_line};
 use crate::setup::environment::Environment;
+use loci_proto::gate::ModelText;
 use loci_proto::requests::bridge::{
     BLOCK_BEGIN, BLOCK_END, BridgeBlockReply, BridgeBlockRequest, BridgeClient, LOADED_BYTES,
     LOADED_LINES, claude_folder_name,
@@ -93,7 +94,7 @@ fn memory_file(folder: &Path) -> Result<PathBuf, Problem> {
 }
 
 /// Returns the text with the block, and the number of memories in it; as many as fit into what is loaded.
-fn with_block(text: &str, lines: &[String]) -> Result<(String, usize), Problem> {
+fn with_block(text: &str, lines: &[ModelText]) -> Result<(String, usize), Problem> {
     let (mut before, after) = around_block(text)?;
     // The blank line above the block was written with it.
     let has_block = text.lines().any(|line| line.trim() == BLOCK_BEGIN);
@@ -125,11 +126,11 @@ fn with_block(text: &str, lines: &[String]) -> Result<(String, usize), Problem> 
     Err(Problem::new(message).hint("Nothing was written. Shorten the file first"))
 }
 
-fn block(lines: &[String]) -> String {
+fn block(lines: &[ModelText]) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    let clean = |line: &String| line.replace("<!--", "<!- -").replace("-->", "- ->");
+    let clean = |line: &ModelText| line.replace("<!--", "<!- -").replace("-->", "- ->");
     let lines: Vec<String> = lines.iter().map(clean).collect();
     format!("{BLOCK_BEGIN}\n{HEADING}\n\n{}\n{BLOCK_END}\n", lines.join("\n"))
 }
@@ -164,8 +165,9 @@ fn broken() -> Problem {
 mod tests {
     use super::*;
 
-    fn lines(count: usize) -> Vec<String> {
-        (0..count).map(|number| format!("- Fact {number} <!-- x -->")).collect()
+    fn lines(count: usize) -> Vec<ModelText> {
+        let line = |number| ModelText::reply(&format!("- Fact {number} <!-- x -->"));
+        (0..count).map(line).collect()
     }
 
     #[test]

@@ -74,9 +74,10 @@ fn default_name(client: HookClient, event: HookEvent) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use loci_proto::gate::ModelText;
 
     fn reply(context: &str) -> HookReply {
-        HookReply { context: Some(context.to_owned()), ..HookReply::default() }
+        HookReply { context: Some(ModelText::reply(context)), ..HookReply::default() }
     }
 
     #[test]
@@ -109,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_reminder_continues_the_turn() {
-        let reply = HookReply { reminder: Some("store it".to_owned()), ..HookReply::default() };
+        let reply = HookReply { reminder: Some(ModelText::own("store it")), ..HookReply::default() };
         let at_stop = |client| answer(client, HookEvent::Stop, None, &reply);
         assert_eq!(at_stop(HookClient::Claude), json!({"decision": "block", "reason": "store it"}));
         assert_eq!(at_stop(HookClient::Cursor), json!({"followup_message": "store it"}));

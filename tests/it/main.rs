@@ -48,6 +48,7 @@ mod forget;
 mod full_disk;
 mod fuzz_corpus;
 mod fuzz_frames;
+mod gate;
 mod group_names;
 mod groups;
 mod groups_cli;

@@ -98,7 +98,9 @@ async fn describe_project(service: &Service, caller: Caller<'_>) -> Result<Findi
 /// Says that the folder of the caller may be one that was moved.
 async fn describe_folder(service: &Service, session: &Session) -> Result<Option<Finding>, Failure> {
     let offer = service.offer(session).await;
-    Ok(offer.map(|offer| Finding::warn("project", String::from(offer.what), format!("Run {}", offer.command))))
+    Ok(offer.map(|offer| {
+        Finding::warn("project", String::from(offer.what), format!("Run {}", offer.command))
+    }))
 }
 
 /// Says which sections `[groups.NAME]` apply to no project.

@@ -14,7 +14,7 @@ use crate::model::error_key;
 use crate::model::importance::Importance;
 use crate::model::memory::Memory;
 use crate::model::method;
-use crate::model::names;
+use crate::model::names::EntityNames;
 use crate::model::provenance::Provenance;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
@@ -159,7 +159,7 @@ pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         status: status(row, 5)?,
         anchor: anchor(row, 6, [16, 17])?,
         expires_at: row.get::<_, Option<i64>>(9)?.map(Timestamp),
-        names: if is_entity { names::of(&metadata) } else { Vec::new() },
+        names: if is_entity { EntityNames::of(&metadata) } else { EntityNames::default() },
         content: row.get(11)?,
         questions: document::questions(&metadata),
         created_day: Timestamp(row.get(13)?).day(),

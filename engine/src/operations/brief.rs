@@ -71,8 +71,7 @@ impl Reader {
         let budget = self.shared.settings().preload_token_budget;
         let request = BriefRequest { group: name.cloned(), budget, ..BriefRequest::default() };
         let Injection { text, delivered, .. } = self.hook_brief(&request, viewer.into(), now)?;
-        let text =
-            if text.is_empty() { ModelText::own("Nothing is stored yet.\n") } else { text };
+        let text = if text.is_empty() { ModelText::own("Nothing is stored yet.\n") } else { text };
         Ok(Brief { text, shown: delivered.into_iter().map(|memory| memory.seq).collect() })
     }
 

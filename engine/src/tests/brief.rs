@@ -66,7 +66,7 @@ fn a_brief_has_rules_then_procedures_then_what_is_open_and_no_events() {
         "Never deploy",
         "Answer in German",
         "Tests first",
-        "Release: version",
+        "Release – version",
         "half done",
         "4711",
     ];

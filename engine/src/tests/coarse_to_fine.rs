@@ -85,7 +85,7 @@ fn index_of(count: usize, kept: usize, has_text: impl Fn(usize) -> bool) -> Inde
             status: Status::Active,
             anchor: Anchor::new(Confidence::FULL, T0),
             expires_at: None,
-            names: Vec::new(),
+            names: crate::model::names::EntityNames::default(),
             content: content.clone(),
             questions: String::new(),
             event_day: None,

@@ -10,6 +10,7 @@ use crate::index::Index;
 use crate::model::entry::Entry;
 use crate::model::memory::Memory;
 use crate::model::names;
+use crate::model::names::EntityNames;
 use crate::transaction::change::Change;
 use loci_proto::memory::MemoryType;
 use rusqlite::Connection;
@@ -65,10 +66,11 @@ fn insert_mentions(change: &Change<'_>, seq: i64) -> Result<()> {
     let Some(memory) = memories::by_seq(change.conn, seq)? else { return Ok(()) };
     insert_indexed_mentions(change.conn, &change.shared.index(), &memory)?;
     for entity in earlier_in_group(change) {
-        if entity.names.iter().any(|name| names::contains_name(&memory.content, name))
+        let mut counting = entity.names.counting(entity.group == memory.group);
+        if counting.any(|name| names::contains_name(&memory.content, name))
             && let Some(entity) = visible_together(change.conn, entity.seq, &memory)?
         {
-            mentions::insert(change.conn, entity, seq)?;
+            mentions::insert(change.conn, entity.seq, seq)?;
         }
     }
     Ok(())
@@ -84,22 +86,24 @@ pub(crate) fn insert_all(conn: &Connection, index: &Index) -> Result<()> {
 
 /// Inserts the mentions between a memory and the memories in the index.
 fn insert_indexed_mentions(conn: &Connection, index: &Index, memory: &Memory) -> Result<()> {
-    for entity in entities_named_in(index, &memory.content) {
+    for entity in entities_named_in(index, memory) {
         if let Some(entity) = visible_together(conn, entity, memory)? {
-            mentions::insert(conn, entity, memory.seq)?;
+            mentions::insert(conn, entity.seq, memory.seq)?;
         }
     }
     if memory.kind != MemoryType::Entity {
         return Ok(());
     }
-    for name in names::of(&memory.metadata) {
-        let candidates = match names::unspaced_prefix(&name) {
+    let names = EntityNames::of(&memory.metadata);
+    for name in names.all() {
+        let candidates = match names::unspaced_prefix(name) {
             Some(characters) => mentions::containing_characters(conn, &characters, MAX_TEXTS)?,
-            None => mentions::containing_phrase(conn, &name, MAX_TEXTS)?,
+            None => mentions::containing_phrase(conn, name, MAX_TEXTS)?,
         };
         for (seq, text) in candidates {
-            if names::contains_name(&text, &name)
-                && let Some(seq) = visible_together(conn, seq, memory)?
+            if names::contains_name(&text, name)
+                && let Some(other) = visible_together(conn, seq, memory)?
+                && names.counting(other.group == memory.group).any(|counting| counting == name)
             {
                 mentions::insert(conn, memory.seq, seq)?;
             }
@@ -108,25 +112,25 @@ fn insert_indexed_mentions(conn: &Connection, index: &Index, memory: &Memory) ->
     Ok(())
 }
 
-/// Returns the entities in the index whose name occurs in the text.
-fn entities_named_in(index: &Index, text: &str) -> Vec<i64> {
+/// Returns the entities in the index whose name occurs in the text of a memory.
+fn entities_named_in(index: &Index, memory: &Memory) -> Vec<i64> {
     if index.has_no_names() {
         return Vec::new();
     }
-    let mut entities: Vec<i64> = names::candidates(text)
+    let is_own_project = |group| index.group_id(group) == memory.group;
+    let mut entities: Vec<i64> = names::candidates(&memory.content)
         .iter()
-        .flat_map(|name| index.entities_named(name))
-        .copied()
+        .flat_map(|name| index.entities_named(name, is_own_project))
         .collect();
     entities.sort_unstable();
     entities.dedup();
     entities
 }
 
-/// Returns the sequence number of `other` if it is another memory and some session can see both.
-fn visible_together(conn: &Connection, other: i64, memory: &Memory) -> Result<Option<i64>> {
+/// Returns the memory `other` if it is another one and some session can see both.
+fn visible_together(conn: &Connection, other: i64, memory: &Memory) -> Result<Option<Memory>> {
     let Some(other) = memories::by_seq(conn, other)?.filter(|other| other.seq != memory.seq) else {
         return Ok(None);
     };
-    Ok(other.audience().overlaps(memory.audience()).then_some(other.seq))
+    Ok(other.audience().overlaps(memory.audience()).then_some(other))
 }

@@ -183,11 +183,13 @@ fn one_line(text: &str) -> Cow<'_, str> {
 
 /// Returns a sentence of loci, or that it is held back because a name in it is an order.
 fn note(text: &str, orders: Screen) -> Cow<'_, str> {
-    match exact(text) {
-        _ if names::is_order(text, orders) => Cow::Borrowed(HELD_BACK),
-        shown if shown.contains('\n') => Cow::Owned(exact(&shown.replace('\n', " ")).into_owned()),
-        shown => shown,
+    if names::is_order(text, orders) {
+        return Cow::Borrowed(HELD_BACK);
     }
+    let clean = sanitize::text(text);
+    let line = neutralised(&clean, Place::Sentence).replace('\n', " ");
+    // Two lines may make a shape together.
+    Cow::Owned(neutralised(&line, Place::Sentence).into_owned())
 }
 
 /// Returns a remark as one line, or that it is held back because it is an order.

@@ -40,10 +40,12 @@ impl Kind {
             }
             "group" | "client" | "by" | "branch" | "session" | "via" | "commit" => Self::Name,
             "predicate" => Self::Predicate,
-            "name" | "aliases" | "tags" | "entity_type" | "rejected"
-            | "forgotten_reason" | "subject" => Self::Remark,
+            "name" | "aliases" | "tags" | "entity_type" | "rejected" | "forgotten_reason"
+            | "subject" => Self::Remark,
             "content" | "preview" | "metadata" | "variants" | "questions" => Self::Text,
-            "note" | "hint" | "conflict" | "off" | "reason" | "next_step" if outer != Self::Text => {
+            "note" | "hint" | "conflict" | "off" | "reason" | "next_step"
+                if outer != Self::Text =>
+            {
                 Self::Note
             }
             _ if outer == Self::Text => Self::Text,

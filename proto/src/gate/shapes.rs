@@ -18,6 +18,8 @@ const MAX_TAG: usize = 400;
 pub(super) enum Place {
     /// In a reply to a call: code stays exact where it is marked as code or part of a word.
     Reply,
+    /// In a sentence of loci, which may repeat what was given: no tag and no bracketed role stays.
+    Sentence,
     /// Unasked: nothing that is shaped like a frame stays.
     Unasked,
 }
@@ -41,6 +43,7 @@ const SQUARES: [&str; 3] = ["[", "［", "【"];
 
 /// Returns the text with what is shaped like a frame neutralised.
 pub(super) fn neutralised(text: &str, place: Place) -> Cow<'_, str> {
+    let has_closing_role = place != Place::Reply || text.contains("[/");
     // The first bytes of every sign that matters; all other text is looked at once.
     let is_sign = |byte: &u8| match byte {
         b'<' | b'&' | b'[' | 0xE2 | 0xE3 | 0xEF => true,
@@ -72,7 +75,8 @@ pub(super) fn neutralised(text: &str, place: Place) -> Cow<'_, str> {
         }
         let mut is_code = false;
         let mut at = 0;
-        while let Some(next) = body[at..].find(['<', '＜', '﹤', '⟨', '&', '[', '［', '【', '`']) {
+        while let Some(next) = body[at..].find(['<', '＜', '﹤', '⟨', '&', '[', '［', '【', '`'])
+        {
             at += next;
             if body[at..].starts_with('`') {
                 is_code = !is_code && body[at + 1..].contains('`');
@@ -89,6 +93,7 @@ pub(super) fn neutralised(text: &str, place: Place) -> Cow<'_, str> {
                 after: &text[start + at + opening.bytes..],
                 begins: at <= marks,
                 is_code,
+                has_closing_role,
                 place,
             };
             let harmless = match opening.sign {
@@ -127,7 +132,9 @@ fn opening(text: &str) -> Option<Opening> {
     let written = |signs: &[&str], sign| {
         signs
             .iter()
-            .find(|written| text.get(..written.len()).is_some_and(|s| s.eq_ignore_ascii_case(written)))
+            .find(|written| {
+                text.get(..written.len()).is_some_and(|s| s.eq_ignore_ascii_case(written))
+            })
             .map(|written| Opening { sign, bytes: written.len() })
     };
     written(&ANGLES, Sign::Angle)
@@ -144,23 +151,28 @@ struct Around<'a> {
     begins: bool,
     /// It is between back quotes.
     is_code: bool,
+    /// Capitals in brackets are a role in any place: somewhere one is closed (`[/INST]`), or nobody asked for the text.
+    has_closing_role: bool,
     place: Place,
 }
 
 impl Around<'_> {
     /// Returns whether the bracket is part of a word, as in `Vec<T>`, or marked as code.
-    fn is_exact(&self, is_closing: bool) -> bool {
-        let is_in_word = |c: char| c.is_alphanumeric() || "_:".contains(c);
+    fn is_exact(&self, may_be_in_word: bool) -> bool {
+        let is_in_word = || {
+            self.before.ends_with(|c: char| c.is_alphanumeric() || c == '_')
+                || self.before.ends_with("::")
+        };
         self.place == Place::Reply
             && !self.begins
-            && (self.is_code || !is_closing && self.before.ends_with(is_in_word))
+            && (self.is_code || may_be_in_word && is_in_word())
     }
 
     fn is_tag(&self) -> bool {
         let near = cut(self.after, MAX_TAG);
         let spaced = near.trim_start();
         let is_spaced = spaced.len() < near.len();
-        let is_strict = self.begins || self.place == Place::Unasked;
+        let is_strict = self.begins || self.place != Place::Reply;
         // `<|name|>`, but not the operator `<|`.
         if let Some(special) = spaced.strip_prefix(['|', '｜']) {
             let is_named = special.starts_with(|c: char| c.is_alphanumeric() || "_/|".contains(c));
@@ -174,11 +186,15 @@ impl Around<'_> {
         let is_closing = named.len() < spaced.len();
         if let Some(declared) = named.strip_prefix(['!', '?']) {
             let is_name = declared.starts_with(|c: char| c.is_alphabetic() || "-[".contains(c));
-            return is_strict && is_name && !self.is_exact(is_closing);
+            return is_strict && is_name && !self.is_exact(false);
         }
         let is_of_name = |c: char| c.is_alphanumeric() || "_-.:".contains(c);
         let rest = named.trim_start_matches(is_of_name);
-        if !named.starts_with(|c: char| c.is_alphabetic() || c == '_') || self.is_exact(is_closing) {
+        // No type has a hyphen in its name.
+        let may_be_in_word = !is_closing && !named[..named.len() - rest.len()].contains('-');
+        if !named.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            || self.is_exact(may_be_in_word)
+        {
             return false;
         }
         // `sort <in.txt >out.txt` reads one file and writes another.
@@ -197,7 +213,7 @@ impl Around<'_> {
                 && rest[inside.len()..].starts_with(['>', '＞'])
         };
         let is_whole = ends(rest) || has_attributes();
-        if self.place == Place::Unasked && !is_spaced {
+        if self.place != Place::Reply && !is_spaced {
             return true;
         }
         if is_strict && !is_spaced {
@@ -206,8 +222,8 @@ impl Around<'_> {
         is_whole && (!is_spaced || is_closing || is_strict)
     }
 
-    /// Returns whether the bracket begins the name of a role: capitals in any place, a capitalised word at the beginning of a line, and
-    /// there in a text that nobody asked for any word.
+    /// Returns whether the bracket begins the name of a role: a capitalised word at the beginning of a line, in a text that nobody asked for
+    /// any word there and capitals in any place. `[EMAIL]` within a line may stand for what was removed.
     fn is_role(&self) -> bool {
         let near = cut(self.after, MAX_LABEL);
         let Some(end) = near.find([']', '］', '】']) else { return false };
@@ -219,17 +235,18 @@ impl Around<'_> {
         if letters < 2
             || !named.chars().all(is_plain)
             || named.split_whitespace().count() > MAX_LABEL_WORDS
-            || self.is_exact(is_closing)
+            || self.is_exact(!is_closing)
         {
             return false;
         }
-        let is_shouted = named.chars().any(char::is_uppercase) && !named.chars().any(char::is_lowercase);
-        if is_closing || is_shouted && letters > 2 {
+        let is_shouted =
+            named.chars().any(char::is_uppercase) && !named.chars().any(char::is_lowercase);
+        if is_closing || is_shouted && letters > 2 && self.has_closing_role {
             return true;
         }
         let is_link = self.place == Place::Reply && near[end..].starts_with("](");
         let is_titled = named.starts_with(char::is_uppercase);
-        self.begins && !is_link && (is_shouted || is_titled || self.place == Place::Unasked)
+        self.begins && !is_link && (is_shouted || is_titled || self.place != Place::Reply)
     }
 }
 
@@ -241,7 +258,8 @@ fn rule(line: &str) -> Option<(usize, usize)> {
     let words = body.trim_start_matches(sign);
     let signs = body.len() - words.len();
     let is_rule = signs > 2 || sign == '#' && words.starts_with(' ');
-    (is_rule && words.trim_start().starts_with(char::is_alphanumeric)).then_some((start, start + signs))
+    (is_rule && words.trim_start().starts_with(char::is_alphanumeric))
+        .then_some((start, start + signs))
 }
 
 /// Returns the colon of a label that begins a line (`System:`, `**Human**:`), with the signs around it.

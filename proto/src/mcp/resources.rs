@@ -31,7 +31,7 @@ impl Resource {
     pub fn parse(uri: &str) -> Result<Self, Failure> {
         let not_found = |reason: String| {
             Failure::new(Code::NotFound, format!("{uri} is not a resource: {reason}"))
-                .hint("Use loci://memory/<id>, loci://group/<group> or loci://review/<group>")
+                .hint("Use loci://memory/{id}, loci://group/{group} or loci://review/{group}")
         };
         let path = uri
             .strip_prefix("loci://")

@@ -4,6 +4,7 @@
 
 use crate::relay::in_flight::{PendingRequest, RequestKind};
 use crate::relay::message::{Id, Refusal};
+use loci_proto::gate::ModelText;
 use loci_proto::mcp::handshake;
 use loci_proto::mcp::handshake::Answer;
 use serde::Deserialize;
@@ -15,17 +16,17 @@ const UNREACHABLE: i32 = -32000;
 /// Returns the error reply to a line that is not forwarded.
 #[must_use]
 pub fn refusal(refusal: &Refusal) -> Vec<u8> {
-    error(refusal.id.as_ref(), refusal.code, &refusal.reason)
+    error(refusal.id.as_ref(), refusal.code, &ModelText::reply(&refusal.reason))
 }
 
 /// Returns the reply to a request that failed. `message` and `next_step` are whole sentences.
 #[must_use]
 pub fn failure(request: &PendingRequest, message: &str, next_step: &str) -> Vec<u8> {
     let warning = if request.attempts > 0 { "This call may have taken effect. " } else { "" };
-    let text = format!("loci: {message} {warning}{next_step}");
+    let text = ModelText::reply(&format!("loci: {message} {warning}{next_step}"));
     match request.kind {
         RequestKind::Call => {
-            let result = json!({"content": [{"type": "text", "text": text}], "isError": true, "resultType": "complete"});
+            let result = json!({"content": [{"type": "text", "text": *text}], "isError": true, "resultType": "complete"});
             reply_line(Some(&request.id), &format!("\"result\":{result}"))
         }
         RequestKind::Subscription | RequestKind::Handshake | RequestKind::Other => {
@@ -57,8 +58,8 @@ pub const TOOLS_CHANGED: &[u8] =
 
 /// Returns a JSON-RPC error reply; an unknown id becomes `null`.
 #[must_use]
-pub fn error(id: Option<&Id>, code: i32, message: &str) -> Vec<u8> {
-    reply_line(id, &format!("\"error\":{}", json!({"code": code, "message": message})))
+pub fn error(id: Option<&Id>, code: i32, message: &ModelText) -> Vec<u8> {
+    reply_line(id, &format!("\"error\":{}", json!({"code": code, "message": **message})))
 }
 
 /// Returns a reply line; `member` is its `result` or `error` as JSON.

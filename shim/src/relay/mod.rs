@@ -39,6 +39,7 @@ use handshake::Handshake;
 use idempotency_key::{CallMeta, IdempotencyKeys, SessionCheckout};
 use in_flight::{InFlight, PendingRequest, RequestKind};
 use line_reader::{Excerpt, Line};
+use loci_proto::gate::ModelText;
 use loci_proto::limits;
 use loci_proto::mcp::handshake as handshake_snapshot;
 use message::{FromDaemon, Message, Notification, Refusal, Request};
@@ -357,12 +358,11 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
     fn on_overlong_answer(&mut self, excerpt: &Excerpt) {
         let request = message::id_of_excerpt(excerpt).and_then(|id| self.in_flight.remove(&id));
         if let Some(request) = request {
-            let message = format!("The answer is longer than {} bytes", limits::LINE_BYTES);
-            self.agent.send(&local_replies::error(
-                Some(&request.id),
-                message::INTERNAL_ERROR,
-                &message,
-            ));
+            let message = ModelText::own("The answer is longer than ")
+                .and_count(limits::LINE_BYTES)
+                .and_own(" bytes");
+            let code = message::INTERNAL_ERROR;
+            self.agent.send(&local_replies::error(Some(&request.id), code, &message));
         }
     }
 

@@ -3,6 +3,7 @@
 //! Not here: reading it from the database (`db::memories`), storing it in the index (`index`).
 
 use crate::model::decay::Anchor;
+use crate::model::names::EntityNames;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Audience;
@@ -26,9 +27,8 @@ pub struct Entry {
     pub anchor: Anchor,
     /// When it is no longer found.
     pub expires_at: Option<Timestamp>,
-    /// Names and aliases of an entity, as returned by [`crate::model::names::of`]; empty for other
-    /// types.
-    pub names: Vec<String>,
+    /// Names of an entity; empty for other types.
+    pub names: EntityNames,
     /// The text; the index tokenizes it and does not keep it.
     pub content: String,
     /// The questions that it answers, one a line; the index does not keep them either.
@@ -63,7 +63,7 @@ impl Entry {
             status: Status::Active,
             anchor: Anchor::new(Confidence::FULL, Timestamp(0)),
             expires_at: None,
-            names: Vec::new(),
+            names: EntityNames::default(),
             content: String::new(),
             questions: String::new(),
             event_day: None,

@@ -14,20 +14,51 @@ const MAX_WORDS: usize = 6;
 /// Maximum searched names of one entity.
 const MAX_NAMES: usize = 32;
 
-/// Returns the names of an entity: `name` and `aliases` of its metadata, each as lower-case words
-/// joined by one space.
-pub fn of(metadata: &Map<String, Value>) -> Vec<String> {
-    let aliases = metadata.get("aliases").and_then(Value::as_array).into_iter().flatten();
-    let texts = metadata.get("name").into_iter().chain(aliases).filter_map(Value::as_str);
-    let mut names: Vec<String> = texts
-        .map(words)
-        .filter(|words| is_searchable(words))
-        .map(|words| words.join(" "))
-        .take(MAX_NAMES)
-        .collect();
-    names.sort_unstable();
-    names.dedup();
-    names
+/// The searched names of an entity, each as lower-case words joined by one space.
+///
+/// An alias counts in the entity's own project alone. In others the entity has one name: aliases
+/// cost nothing, and with thirty common words for aliases it would be in every recall of every project.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct EntityNames {
+    /// `name` of its metadata.
+    pub own: Option<String>,
+    /// `aliases` of its metadata.
+    pub aliases: Vec<String>,
+}
+
+impl EntityNames {
+    /// Returns the names of an entity.
+    pub fn of(metadata: &Map<String, Value>) -> Self {
+        let searched = |value: &Value| {
+            value
+                .as_str()
+                .map(words)
+                .filter(|words| is_searchable(words))
+                .map(|name| name.join(" "))
+        };
+        let own = metadata.get("name").and_then(searched);
+        let aliases = metadata.get("aliases").and_then(Value::as_array).into_iter().flatten();
+        let mut aliases: Vec<String> = aliases.filter_map(searched).take(MAX_NAMES - 1).collect();
+        aliases.sort_unstable();
+        aliases.dedup();
+        aliases.retain(|alias| Some(alias) != own.as_ref());
+        Self { own, aliases }
+    }
+
+    /// Returns all names, the own one first.
+    pub fn all(&self) -> impl Iterator<Item = &String> {
+        self.own.iter().chain(&self.aliases)
+    }
+
+    /// Returns the names that count in a text of its own project, or of another one.
+    pub fn counting(&self, is_own_project: bool) -> impl Iterator<Item = &String> {
+        self.own.iter().chain(self.aliases.iter().filter(move |_| is_own_project))
+    }
+
+    /// Returns whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.own.is_none() && self.aliases.is_empty()
+    }
 }
 
 /// Returns true if the words can be searched as a name: not a single letter, and not only digits.
@@ -74,7 +105,8 @@ mod tests {
     use serde_json::json;
 
     fn names(metadata: &Value) -> Vec<String> {
-        of(metadata.as_object().expect("the metadata is an object"))
+        let metadata = metadata.as_object().expect("the metadata is an object");
+        EntityNames::of(metadata).all().cloned().collect()
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::index::slot_set::SlotSet;
 use loci_base::model::decay::Anchor;
 use loci_base::model::entry::Entry;
 use loci_base::model::importance::Importance;
+use loci_base::model::names::EntityNames;
 use loci_base::model::status::Status;
 use loci_base::model::time::Timestamp;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
@@ -283,7 +284,7 @@ impl Attributes {
             anchor: self.anchor(slot),
             expires_at: (attributes.expires_at != NO_EXPIRY)
                 .then_some(Timestamp(attributes.expires_at)),
-            names: Vec::new(),
+            names: EntityNames::default(),
             content: String::new(),
             questions: String::new(),
             event_day: self.event_day(slot),

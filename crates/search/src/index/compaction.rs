@@ -138,6 +138,7 @@ pub(crate) mod tests {
     use loci_base::model::decay::Anchor;
     use loci_base::model::encoding::{DocumentEncoding, Embedding};
     use loci_base::model::entity_link::{EntityLink, LinkKind};
+    use loci_base::model::names::EntityNames;
     use loci_base::model::status::Status;
     use loci_proto::memory::{Confidence, MemoryType, Scope};
     use loci_testkit::{T0, between_axes, code};
@@ -204,9 +205,12 @@ pub(crate) mod tests {
                     anchor: Anchor::new(Confidence::FULL, T0),
                     expires_at: (summary == Some(3)).then_some(T0),
                     names: if kind == 3 {
-                        vec!["anna".to_owned(), format!("anna {group}")]
+                        EntityNames {
+                            own: Some("anna".to_owned()),
+                            aliases: vec![format!("anna {group}")],
+                        }
                     } else {
-                        Vec::new()
+                        EntityNames::default()
                     },
                     content: text.to_owned(),
                     questions: if global { "Who mends it?".to_owned() } else { String::new() },

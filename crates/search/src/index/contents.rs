@@ -15,7 +15,7 @@ use loci_testkit::{T0, between_axes, query_encoding};
 pub(crate) fn contents(index: &Index) -> String {
     let records: Vec<_> = index.records().map(normalised).collect();
     let names: Vec<_> = ["anna", "anna 1", "joan"]
-        .map(|name| index.entities_named(name).to_vec())
+        .map(|name| index.entities_named(name, |_| true).collect())
         .into_iter()
         .map(sorted_seqs)
         .collect();

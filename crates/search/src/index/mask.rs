@@ -352,6 +352,7 @@ mod tests {
     use super::*;
     use crate::index::Index;
     use loci_base::model::importance::Importance;
+    use loci_base::model::names::EntityNames;
     use loci_base::model::visibility::Isolation;
     use loci_testkit::T0;
     use proptest::prelude::*;
@@ -376,7 +377,7 @@ mod tests {
             let scope = if global { Scope::Global } else { Scope::Group };
             let expires_at = expires_in.map(|days| T0.plus(days * DAY));
             Entry {
-                seq: 0, branch: None, error: None, kind, group: group.map(str::to_owned), scope, status, anchor, expires_at, names: Vec::new(), content: String::new(), questions: String::new(),
+                seq: 0, branch: None, error: None, kind, group: group.map(str::to_owned), scope, status, anchor, expires_at, names: EntityNames::default(), content: String::new(), questions: String::new(),
                 event_day: None, created_day: 0, summary: None, extractive: false,
             }
         }

@@ -40,6 +40,7 @@ use loci_base::model::document::Document;
 use loci_base::model::entity_link::EntityLink;
 use loci_base::model::entry::Entry;
 use loci_base::model::importance::Importance;
+use loci_base::model::names::EntityNames;
 use loci_base::model::vector_set::VectorSet;
 use loci_proto::memory::MemoryType;
 use postings::Postings;
@@ -90,7 +91,7 @@ pub struct Index {
     version: u64,
     scratch: scratch::ScratchPool,
     /// The names of each entity, by its slot.
-    names_by_slot: HashMap<u32, Vec<String>>,
+    names_by_slot: HashMap<u32, EntityNames>,
     /// The sequence numbers of the entities with a name, by name.
     entities_by_name: HashMap<String, Vec<i64>>,
     graph: Graph,

@@ -9,6 +9,7 @@
 
 use crate::index::{Index, Mask};
 use crate::ranking::fusion::ScoredSlot;
+use crate::search::project_preference::ProjectPreference;
 use crate::search::query::parse::{ParsedQuery, tokens};
 use loci_base::text::stem;
 use loci_base::text::tokenize;
@@ -93,9 +94,15 @@ pub(crate) type FieldBoosts = HashMap<usize, [f64; 2]>;
 
 impl LinkedFields {
     /// Adds what the fields score, and returns it by slot.
-    pub fn apply(&self, index: &Index, mask: &Mask, scored: &mut [ScoredSlot]) -> FieldBoosts {
+    pub fn apply(
+        &self,
+        index: &Index,
+        mask: &Mask,
+        projects: &ProjectPreference,
+        scored: &mut [ScoredSlot],
+    ) -> FieldBoosts {
         let best = scored.iter().map(|entry| entry.score).fold(0.0, f64::max);
-        let names = self.names(index, mask);
+        let names = self.names(index, mask, projects);
         let relations = self.relations(mask, index, &names);
         let mut boosts = FieldBoosts::new();
         if names.is_empty() && relations.is_empty() {
@@ -122,12 +129,18 @@ impl LinkedFields {
     }
 
     /// Returns the admitted entities with the keywords in their names.
-    fn names(&self, index: &Index, mask: &Mask) -> HashMap<i64, Keywords> {
+    fn names(
+        &self,
+        index: &Index,
+        mask: &Mask,
+        projects: &ProjectPreference,
+    ) -> HashMap<i64, Keywords> {
+        let is_asking = |group| projects.is_asking(index, group);
         let mut found: HashMap<i64, Keywords> = HashMap::new();
         for (name, entities) in index.names() {
             let keywords = self.stems.within(name);
             for entity in entities.iter().filter(|_| keywords != 0) {
-                if is_admitted(index, mask, *entity) {
+                if is_admitted(index, mask, *entity) && index.is_name_of(*entity, name, is_asking) {
                     *found.entry(*entity).or_default() |= keywords;
                 }
             }

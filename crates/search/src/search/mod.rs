@@ -64,7 +64,7 @@ pub fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> SearchResu
     let redundant = summaries.redundant(index);
     let reduced_mask = (!redundant.is_empty()).then(|| mask.without(&redundant));
     let mask = reduced_mask.as_ref().unwrap_or(mask);
-    let named = named_entities(index, mask, query.parsed);
+    let named = named_entities(index, mask, query.parsed, query.projects);
     let can_match_tokens = query.fusion == Fusion::Soft && index.all_encoded(mask);
     let encoding = query.encoding.filter(|encoding| can_match_tokens && encoding.has_sign_codes);
     let is_large =

@@ -45,7 +45,7 @@ impl ScoreChanges {
         } else {
             HashMap::new()
         };
-        let fields = query.fields.map(|fields| fields.apply(index, mask, scored));
+        let fields = query.fields.map(|fields| fields.apply(index, mask, query.projects, scored));
         Self {
             graph,
             fields: fields.unwrap_or_default(),

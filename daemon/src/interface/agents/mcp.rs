@@ -4,9 +4,9 @@
 //! `isError`; only protocol faults are JSON-RPC errors. Not here: prompts and resources, lines (`transport`).
 
 use crate::handlers;
+use crate::interface::agents::exits::{error, failed, internal, invalid, structured};
 use crate::interface::agents::recognised::Recognised;
 use crate::interface::agents::session::Session;
-use crate::interface::agents::exits::{error, failed, internal, invalid, structured};
 use crate::interface::agents::{prompts, resources, short_ids};
 use crate::interface::http::sessions::{HttpCaller, HttpSessions};
 use crate::service::hooks::sessions::gone_text;
@@ -23,12 +23,12 @@ use loci_proto::{VERSION, limits};
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
-    CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, ErrorCode,
-    ErrorData, GetPromptRequestParams, GetPromptResponse, Icon, Implementation,
-    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, MetaObject, PaginatedRequestParams,
-    ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    ServerConfig, Tool, ToolAnnotations,
+    CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, ErrorCode, ErrorData,
+    GetPromptRequestParams, GetPromptResponse, Icon, Implementation, InitializeRequestParams,
+    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, MetaObject, PaginatedRequestParams, ProgressNotificationParam,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
+    ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Map, Value, json};
@@ -128,7 +128,11 @@ impl McpHandler {
         let suggestion = recognised.and_then(Recognised::take_suggestion);
         let news = session.followed().take_news();
         let notices: Vec<ModelText> = news.into_iter().chain(suggestion).chain(warning).collect();
-        if notices.is_empty() { reply } else { reply.with("notice", ModelText::joined(&notices, " ")) }
+        if notices.is_empty() {
+            reply
+        } else {
+            reply.with("notice", ModelText::joined(&notices, " "))
+        }
     }
 }
 
@@ -219,9 +223,7 @@ impl ServerHandler for McpHandler {
             () = cancelled_by_client(&context, &self.draining) => Err(Failure::new(Code::Invalid, "the call was cancelled")),
         };
         Ok(CallToolResponse::Complete(match outcome {
-            Ok(value) => {
-                success(self.with_notice(&session, ModelReply::new(value, orders)), &tool)
-            }
+            Ok(value) => success(self.with_notice(&session, ModelReply::new(value, orders)), &tool),
             Err(failure) if failure.code == Code::Off => off(&failure),
             Err(failure) => failed(&failure),
         }))

@@ -1,11 +1,11 @@
 //! MCP prompts: the list, and the text of one.
 
-use crate::interface::agents::{exits, resources};
 use crate::interface::agents::session::Session;
+use crate::interface::agents::{exits, resources};
 use crate::service::Service;
+use loci_proto::gate::ModelText;
 use loci_proto::mcp::prompts;
 use loci_proto::mcp::prompts::{ANNOTATE, NOTHING_UNLINKED};
-use loci_proto::gate::ModelText;
 use rmcp::model::{
     ErrorData, GetPromptRequestParams, GetPromptResult, ListPromptsResult, Prompt, PromptArgument,
 };

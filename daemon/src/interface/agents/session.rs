@@ -392,9 +392,8 @@ impl Sessions {
     #[must_use]
     pub fn list(&self) -> (Vec<SessionStatus>, Vec<String>) {
         let open = self.lock();
-        let suggestion = |session: &Arc<Session>| {
-            session.recognised.get()?.suggestion.clone().map(String::from)
-        };
+        let suggestion =
+            |session: &Arc<Session>| session.recognised.get()?.suggestion.clone().map(String::from);
         let mut warnings: Vec<String> =
             open.values().flat_map(|s| s.hello.warnings.clone()).collect();
         warnings.extend(open.values().filter_map(suggestion));

@@ -13,8 +13,7 @@ use loci_engine::flags::orders;
 use loci_proto::gate::ModelText;
 use loci_proto::limits;
 use rmcp::model::{
-    ClientNotification, ClientRequest, ErrorCode,
-    JsonRpcMessage, RequestId, ServerResult,
+    ClientNotification, ClientRequest, ErrorCode, JsonRpcMessage, RequestId, ServerResult,
 };
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;

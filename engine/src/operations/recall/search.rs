@@ -208,9 +208,9 @@ impl Reader {
         };
         let encoding = usable_encoding(index, context.encoding.filter(|_| !by_fallback))?;
         let mask = mask(index, &filter, text, self.past.as_ref().filter(|_| !by_fallback), scope);
-        let named = named_entities(index, &mask, &text.query);
-        let projects = ProjectPreference::new(&text.query.text, group, &self.projects(context)?)
-            .or_project_of(project_of_entities(index, &mask, &named));
+        let asking = ProjectPreference::new(&text.query.text, group, &self.projects(context)?);
+        let named = named_entities(index, &mask, &text.query, &asking);
+        let projects = asking.or_project_of(project_of_entities(index, &mask, &named));
         let answering = self.entities_with_relation(index, &mask, &text.query, &named)?;
         let fields = self.linked_fields(&text.query)?;
         let branch = BranchPreference::new(&context.viewer.group.id, context.viewer.checkout);

@@ -110,7 +110,8 @@ mod tests {
 
     #[test]
     fn a_reminder_continues_the_turn() {
-        let reply = HookReply { reminder: Some(ModelText::own("store it")), ..HookReply::default() };
+        let reply =
+            HookReply { reminder: Some(ModelText::own("store it")), ..HookReply::default() };
         let at_stop = |client| answer(client, HookEvent::Stop, None, &reply);
         assert_eq!(at_stop(HookClient::Claude), json!({"decision": "block", "reason": "store it"}));
         assert_eq!(at_stop(HookClient::Cursor), json!({"followup_message": "store it"}));

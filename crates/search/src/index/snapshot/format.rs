@@ -7,6 +7,7 @@ use loci_base::model::decay::Anchor;
 use loci_base::model::encoding::{DIMENSIONS, SIGN_CODE_BYTES, SignCode};
 use loci_base::model::entry::Entry;
 use loci_base::model::importance::Importance;
+use loci_base::model::names::EntityNames;
 use loci_base::model::status::Status;
 use loci_base::model::time::Timestamp;
 use loci_base::text::features::TextTraits;
@@ -49,8 +50,10 @@ pub fn write_record(record: &Record<'_>, out: &mut Vec<u8>) {
     // 0 means no questions, and no error.
     out.extend(questions.map_or(0, NonZeroU64::get).to_le_bytes());
     out.extend(entry.error.map_or(0, NonZeroU64::get).to_le_bytes());
-    count(out, entry.names.len());
-    entry.names.iter().for_each(|name| text(out, name));
+    // No name is empty.
+    text(out, entry.names.own.as_deref().unwrap_or_default());
+    count(out, entry.names.aliases.len());
+    entry.names.aliases.iter().for_each(|name| text(out, name));
     out.extend(length.to_le_bytes());
     count(out, terms.len());
     for (term, frequency) in terms {
@@ -134,7 +137,8 @@ impl RecordReader {
         let branch = Some(rest.text()?).filter(|branch| !branch.is_empty()).map(str::to_owned);
         let questions = NonZeroU64::new(u64::from_le_bytes(rest.array()?));
         let error = NonZeroU64::new(u64::from_le_bytes(rest.array()?));
-        let names = rest.many(|rest| rest.text().map(str::to_owned))?;
+        let own = Some(rest.text()?).filter(|name| !name.is_empty()).map(str::to_owned);
+        let aliases = rest.many(|rest| rest.text().map(str::to_owned))?;
         let length = u32::from_le_bytes(rest.array()?);
         let terms = rest.many(|rest| Some((rest.text()?, u16::from_le_bytes(rest.array()?))))?;
         let chunk_count = rest.count()?;
@@ -154,7 +158,7 @@ impl RecordReader {
             status,
             anchor: Anchor { pinned: is_set(0), ..anchor },
             expires_at,
-            names,
+            names: EntityNames { own, aliases },
             content: String::new(),
             questions: String::new(),
             event_day,

@@ -30,7 +30,7 @@ pub const SNAPSHOT_FROM: usize = 50_000;
 /// Number of memories from which no snapshot is written: the shutdown would exceed its deadline.
 pub const SNAPSHOT_BELOW: usize = 400_000;
 /// The first bytes of the file; the number is the version of the format.
-const MAGIC: &[u8; 16] = b"loci index 00008";
+const MAGIC: &[u8; 16] = b"loci index 00009";
 /// Size of the read and write buffers.
 const BUFFER_BYTES: usize = 1 << 20;
 

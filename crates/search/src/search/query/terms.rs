@@ -6,6 +6,7 @@ use crate::index::{Index, Mask};
 use crate::ranking::bm25::CorpusStats;
 use crate::ranking::late_interaction;
 use crate::ranking::late_interaction::QueryTerm;
+use crate::search::project_preference::ProjectPreference;
 use crate::search::query::parse::ParsedQuery;
 use loci_base::model::encoding::QueryWord;
 use loci_base::model::names;
@@ -61,11 +62,18 @@ pub(crate) fn keyword_terms(index: &Index, mask: &Mask, query: &ParsedQuery) -> 
         .collect()
 }
 
-/// The slots of the admitted entities that the query names, in no order.
-pub fn named_entities(index: &Index, mask: &Mask, query: &ParsedQuery) -> Vec<usize> {
+/// The slots of the admitted entities that the query names, in no order: by an alias only those of the
+/// asking project.
+pub fn named_entities(
+    index: &Index,
+    mask: &Mask,
+    query: &ParsedQuery,
+    projects: &ProjectPreference,
+) -> Vec<usize> {
     let names = if index.has_no_names() { HashSet::new() } else { names::candidates(&query.text) };
+    let is_asking = |group| projects.is_asking(index, group);
     let seqs: HashSet<i64> =
-        names.iter().flat_map(|name| index.entities_named(name)).copied().collect();
+        names.iter().flat_map(|name| index.entities_named(name, is_asking)).collect();
     seqs.into_iter().filter_map(|seq| index.slot(seq)).filter(|slot| mask.admits(*slot)).collect()
 }
 

@@ -246,7 +246,7 @@ fn private_parts_html_and_personal_data_are_removed_before_anything_is_stored() 
         assert_eq!(recalled["results"][0]["content"], stored);
     }
     let refusal = store(&mut agent, "<private>canary4711</private>").expect_err("is refused");
-    assert!(refusal.contains("content is empty without its <private> parts"), "{refusal}");
+    assert!(refusal.contains("content is empty without its ‹private> parts"), "{refusal}");
     // Long enough not to stand in an id or a time by chance.
     for value in ["canary4711", "601 234 567", "bluebird", "west 1234 5698"] {
         let config = home.path(".loci/config.toml");

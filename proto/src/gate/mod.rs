@@ -194,5 +194,10 @@ fn note(text: &str, orders: Screen) -> Cow<'_, str> {
 
 /// Returns a remark as one line, or that it is held back because it is an order.
 fn remark(text: &str, orders: Screen) -> Cow<'_, str> {
+    // Most are ids, days and single words.
+    let is_number = |b: u8| b.is_ascii_hexdigit() || b"-:.TZ+".contains(&b);
+    if text.bytes().all(is_number) || text.bytes().all(|b| b.is_ascii_alphanumeric()) {
+        return Cow::Borrowed(text);
+    }
     if names::is_order(text, orders) { Cow::Borrowed(HELD_BACK) } else { one_line(text) }
 }

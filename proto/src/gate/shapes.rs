@@ -43,7 +43,6 @@ const SQUARES: [&str; 3] = ["[", "［", "【"];
 
 /// Returns the text with what is shaped like a frame neutralised.
 pub(super) fn neutralised(text: &str, place: Place) -> Cow<'_, str> {
-    let has_closing_role = place != Place::Reply || text.contains("[/");
     // The first bytes of every sign that matters; all other text is looked at once.
     let is_sign = |byte: &u8| match byte {
         b'<' | b'&' | b'[' | 0xE2 | 0xE3 | 0xEF => true,
@@ -53,6 +52,7 @@ pub(super) fn neutralised(text: &str, place: Place) -> Cow<'_, str> {
     if !text.as_bytes().iter().any(|byte| is_sign(byte)) {
         return Cow::Borrowed(text);
     }
+    let has_closing_role = place != Place::Reply || text.contains("[/");
     let (mut clean, mut copied) = (String::new(), 0);
     let mut replace = |from: usize, to: usize, harmless: &str| {
         clean.push_str(&text[copied..from]);

@@ -175,7 +175,11 @@ fn mentions_are_found_in_either_order_of_storing() {
         let shown = test_store.inspect("b", json!({"memory_id": id})).expect("the memory is shown");
         shown.mentions.into_iter().map(|memory| memory.id).collect::<Vec<_>>()
     });
-    assert_eq!(mentions, [vec![], vec![maria.clone()]], "elsewhere a global entity has its name alone");
+    assert_eq!(
+        mentions,
+        [vec![], vec![maria.clone()]],
+        "elsewhere a global entity has its name alone"
+    );
     assert_eq!(
         test_store
             .inspect("a", json!({"memory_id": before}))

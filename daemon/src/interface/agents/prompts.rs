@@ -36,7 +36,9 @@ pub async fn get(
         prompts::all().iter().find(|prompt| prompt.name == request.name).ok_or_else(unknown)?;
     let argument =
         prompt.argument.and_then(|known| request.arguments.as_ref()?.get(known.name)?.as_str());
-    let mut text = ModelText::reply(&prompt.text(argument));
+    // By itself: in the text it begins no line.
+    let argument = argument.map(ModelText::reply);
+    let mut text = ModelText::reply(&prompt.text(argument.as_deref()));
     if prompt.name == ANNOTATE {
         let unlinked = resources::unlinked(service, session).await?;
         let nothing = ModelText::own(NOTHING_UNLINKED);

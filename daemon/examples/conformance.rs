@@ -3,6 +3,7 @@
 //! It is the server of `interface::http`, with its checks of host, origin and body. Two things differ: the tools that the suite calls by
 //! name are added, and no token is asked for, because the suite cannot send one. The store never opens and its folder is empty, because
 //! no scenario stores anything. Not here: anything for users.
+#![expect(clippy::disallowed_methods, reason = "it has texts of its own alone")]
 
 use clap::Parser;
 use loci_proto::paths::{Paths, Variables};

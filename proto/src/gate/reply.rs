@@ -58,9 +58,8 @@ impl Kind {
         match self {
             Self::Text => super::exact(given),
             Self::Note => super::note(given, orders),
-            Self::Name => safe_name(given, orders),
             Self::Predicate if super::names::is_order(given, orders) => Cow::Borrowed(HELD_BACK),
-            Self::Predicate => safe_name(given, orders),
+            Self::Name | Self::Predicate => safe_name(given, orders),
             Self::Remark => super::remark(given, orders),
         }
     }

@@ -49,7 +49,7 @@ pub(super) fn neutralised(text: &str, place: Place) -> Cow<'_, str> {
         b':' | b'#' | b'-' | b'=' | b'*' | b'~' | b'_' => place == Place::Unasked,
         _ => false,
     };
-    if !text.as_bytes().iter().any(|byte| is_sign(byte)) {
+    if !text.as_bytes().iter().any(is_sign) {
         return Cow::Borrowed(text);
     }
     let has_closing_role = place != Place::Reply || text.contains("[/");

@@ -245,7 +245,7 @@ proptest! {
             prop_assert!(!shown.lines().any(begins_with_frame), "{:?} -> {:?}", text, shown);
         }
         let line = ModelText::unasked(&text);
-        let breaks = line.chars().any(|c| c.is_control());
+        let breaks = line.chars().any(char::is_control);
         prop_assert!(!breaks);
     }
 

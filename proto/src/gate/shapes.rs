@@ -87,7 +87,7 @@ pub(super) fn neutralised(text: &str, place: Place) -> Cow<'_, str> {
                 at += 1;
                 continue;
             };
-            let around = Around {
+            let bracket = Bracket {
                 before: &body[..at],
                 // A tag may go on in the next line.
                 after: &text[start + at + opening.bytes..],
@@ -97,8 +97,8 @@ pub(super) fn neutralised(text: &str, place: Place) -> Cow<'_, str> {
                 place,
             };
             let harmless = match opening.sign {
-                Sign::Angle => around.is_tag().then_some("‹"),
-                Sign::Square => around.is_role().then_some("⁅"),
+                Sign::Angle => bracket.is_tag().then_some("‹"),
+                Sign::Square => bracket.is_role().then_some("⁅"),
             };
             if let Some(harmless) = harmless {
                 replace(start + at, start + at + opening.bytes, harmless);
@@ -143,7 +143,7 @@ fn opening(text: &str) -> Option<Opening> {
 }
 
 /// A bracket and the text around it.
-struct Around<'a> {
+struct Bracket<'a> {
     /// The line before it.
     before: &'a str,
     after: &'a str,
@@ -156,7 +156,7 @@ struct Around<'a> {
     place: Place,
 }
 
-impl Around<'_> {
+impl Bracket<'_> {
     /// Returns whether the bracket is part of a word, as in `Vec<T>`, or marked as code.
     fn is_exact(&self, may_be_in_word: bool) -> bool {
         let is_in_word = || {
@@ -262,7 +262,7 @@ fn rule(line: &str) -> Option<(usize, usize)> {
         .then_some((start, start + signs))
 }
 
-/// Returns the colon of a label that begins a line (`System:`, `**Human**:`), with the signs around it.
+/// Returns the colon of a label that begins a line (`System:`, `**Human**:`), with the signs bracket it.
 fn label(line: &str, marks: usize) -> Option<(usize, usize)> {
     let near = cut(&line[marks..], MAX_LABEL);
     let end = near.find([':', '：', '﹕', '꞉'])?;

@@ -17,7 +17,7 @@ pub use reply::ModelReply;
 use crate::error::Failure;
 use crate::sanitize;
 use serde::{Deserialize, Deserializer, Serialize};
-use shapes::{Place, neutralised};
+use shapes::{Occasion, neutralised};
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
@@ -159,15 +159,15 @@ impl<'de> Deserialize<'de> for ModelText {
 /// Returns a text without hidden characters and frames.
 fn exact(text: &str) -> Cow<'_, str> {
     match sanitize::text(text) {
-        Cow::Borrowed(clean) => neutralised(clean, Place::Reply),
-        Cow::Owned(clean) => Cow::Owned(neutralised(&clean, Place::Reply).into_owned()),
+        Cow::Borrowed(clean) => neutralised(clean, Occasion::Reply),
+        Cow::Owned(clean) => Cow::Owned(neutralised(&clean, Occasion::Reply).into_owned()),
     }
 }
 
 /// Returns a text as one line without anything that is shaped like a frame.
 fn one_line(text: &str) -> Cow<'_, str> {
     let clean = sanitize::text(text);
-    let shown = neutralised(&clean, Place::Unasked);
+    let shown = neutralised(&clean, Occasion::Unasked);
     let is_one = !shown.starts_with(char::is_whitespace)
         && !shown.ends_with(char::is_whitespace)
         && !shown.contains("  ")
@@ -178,7 +178,7 @@ fn one_line(text: &str) -> Cow<'_, str> {
     let words: Vec<&str> = shown.split_whitespace().collect();
     let line = words.join(" ");
     // Two lines may make a shape together.
-    Cow::Owned(neutralised(&line, Place::Unasked).into_owned())
+    Cow::Owned(neutralised(&line, Occasion::Unasked).into_owned())
 }
 
 /// Returns a sentence of loci, or that it is held back because a name in it is an order.
@@ -187,9 +187,9 @@ fn note(text: &str, orders: Screen) -> Cow<'_, str> {
         return Cow::Borrowed(HELD_BACK);
     }
     let clean = sanitize::text(text);
-    let line = neutralised(&clean, Place::Sentence).replace('\n', " ");
+    let line = neutralised(&clean, Occasion::Sentence).replace('\n', " ");
     // Two lines may make a shape together.
-    Cow::Owned(neutralised(&line, Place::Sentence).into_owned())
+    Cow::Owned(neutralised(&line, Occasion::Sentence).into_owned())
 }
 
 /// Returns a remark as one line, or that it is held back because it is an order.

@@ -15,7 +15,7 @@ const MAX_TAG: usize = 400;
 
 /// Where a text is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Occasion {
     /// In a reply to a call: code stays exact where it is marked as code or part of a word.
     Reply,
     /// In a sentence of loci, which may repeat what was given: no tag and no bracketed role stays.
@@ -42,17 +42,17 @@ const ENTITIES: [&str; 5] = ["&lt;", "&lt", "&#60;", "&#x3c;", "&LT;"];
 const SQUARES: [&str; 3] = ["[", "［", "【"];
 
 /// Returns the text with what is shaped like a frame neutralised.
-pub(super) fn neutralised(text: &str, place: Place) -> Cow<'_, str> {
+pub(super) fn neutralised(text: &str, occasion: Occasion) -> Cow<'_, str> {
     // The first bytes of every sign that matters; all other text is looked at once.
     let is_sign = |byte: &u8| match byte {
         b'<' | b'&' | b'[' | 0xE2 | 0xE3 | 0xEF => true,
-        b':' | b'#' | b'-' | b'=' | b'*' | b'~' | b'_' => place == Place::Unasked,
+        b':' | b'#' | b'-' | b'=' | b'*' | b'~' | b'_' => occasion == Occasion::Unasked,
         _ => false,
     };
     if !text.as_bytes().iter().any(is_sign) {
         return Cow::Borrowed(text);
     }
-    let has_closing_role = place != Place::Reply || text.contains("[/");
+    let has_closing_role = occasion != Occasion::Reply || text.contains("[/");
     let (mut clean, mut copied) = (String::new(), 0);
     let mut replace = |from: usize, to: usize, harmless: &str| {
         clean.push_str(&text[copied..from]);
@@ -63,12 +63,12 @@ pub(super) fn neutralised(text: &str, place: Place) -> Cow<'_, str> {
         let start = line.start;
         let body = &text[line.start..line.end];
         let marks = body.len() - body.trim_start_matches(is_mark).len();
-        if place == Place::Unasked
+        if occasion == Occasion::Unasked
             && let Some((from, to)) = rule(body)
         {
             replace(start + from, start + to, "›");
         }
-        if place == Place::Unasked
+        if occasion == Occasion::Unasked
             && let Some((from, to)) = label(body, marks)
         {
             replace(start + from, start + to, " –");
@@ -94,7 +94,7 @@ pub(super) fn neutralised(text: &str, place: Place) -> Cow<'_, str> {
                 begins: at <= marks,
                 is_code,
                 has_closing_role,
-                place,
+                occasion,
             };
             let harmless = match opening.sign {
                 Sign::Angle => bracket.is_tag().then_some("‹"),
@@ -153,7 +153,7 @@ struct Bracket<'a> {
     is_code: bool,
     /// Capitals in brackets are a role in any place: somewhere one is closed (`[/INST]`), or nobody asked for the text.
     has_closing_role: bool,
-    place: Place,
+    occasion: Occasion,
 }
 
 impl Bracket<'_> {
@@ -163,7 +163,7 @@ impl Bracket<'_> {
             self.before.ends_with(|c: char| c.is_alphanumeric() || c == '_')
                 || self.before.ends_with("::")
         };
-        self.place == Place::Reply
+        self.occasion == Occasion::Reply
             && !self.begins
             && (self.is_code || may_be_in_word && is_in_word())
     }
@@ -172,7 +172,7 @@ impl Bracket<'_> {
         let near = cut(self.after, MAX_TAG);
         let spaced = near.trim_start();
         let is_spaced = spaced.len() < near.len();
-        let is_strict = self.begins || self.place != Place::Reply;
+        let is_strict = self.begins || self.occasion != Occasion::Reply;
         // `<|name|>`, but not the operator `<|`.
         if let Some(special) = spaced.strip_prefix(['|', '｜']) {
             let is_named = special.starts_with(|c: char| c.is_alphanumeric() || "_/|".contains(c));
@@ -213,7 +213,7 @@ impl Bracket<'_> {
                 && rest[inside.len()..].starts_with(['>', '＞'])
         };
         let is_whole = ends(rest) || has_attributes();
-        if self.place != Place::Reply && !is_spaced {
+        if self.occasion != Occasion::Reply && !is_spaced {
             return true;
         }
         if is_strict && !is_spaced {
@@ -244,9 +244,9 @@ impl Bracket<'_> {
         if is_closing || is_shouted && letters > 2 && self.has_closing_role {
             return true;
         }
-        let is_link = self.place == Place::Reply && near[end..].starts_with("](");
+        let is_link = self.occasion == Occasion::Reply && near[end..].starts_with("](");
         let is_titled = named.starts_with(char::is_uppercase);
-        self.begins && !is_link && (is_shouted || is_titled || self.place != Place::Reply)
+        self.begins && !is_link && (is_shouted || is_titled || self.occasion != Occasion::Reply)
     }
 }
 

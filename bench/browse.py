@@ -185,7 +185,7 @@ def main():
         config.write_text("[embedding]\ndownload = false\n")
         config.chmod(0o600)
         environment = {
-            "HOME": folder, "XDG_RUNTIME_DIR": str(home / "run"), "LOCI_MODELS": str(home / "models"), "TERM": "xterm-256color",
+            "HOME": folder, "XDG_RUNTIME_DIR": str(home / "run"), "LOCI_MODELS": str(home / "models"), "LOCI_PERSON": "1", "TERM": "xterm-256color",
             "PATH": os.environ["PATH"], "LANG": "C.UTF-8",
         }
         run = lambda *arguments: subprocess.run([loci, *arguments], env=environment, cwd=home / "project", check=True, stdout=subprocess.DEVNULL)

@@ -47,7 +47,7 @@ class Home:
         for name in ["run", "shop", "billing"]:
             (self.folder / name).mkdir(mode=0o700)
         self.environment = {
-            "HOME": str(self.folder), "XDG_RUNTIME_DIR": str(self.folder / "run"), "LOCI_MODELS": str(models),
+            "HOME": str(self.folder), "XDG_RUNTIME_DIR": str(self.folder / "run"), "LOCI_MODELS": str(models), "LOCI_PERSON": "1",
             "PATH": os.environ["PATH"], "TERM": "xterm-256color", "COLUMNS": str(COLUMNS), "LINES": "50", "LANG": "C.UTF-8",
         }
 

@@ -86,6 +86,9 @@ pub struct Failure {
     /// The next step, one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// A person may do it: the command line adds whom it took the caller for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub only_person: bool,
     /// The cause of a `storage_failed` inside the daemon; never sent.
     #[serde(skip)]
     pub fault: Option<StorageFault>,
@@ -95,7 +98,15 @@ impl Failure {
     /// Creates a failure that no single argument caused.
     #[must_use]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, field: None, message: message.into(), hint: None, fault: None }
+        let message = message.into();
+        Self { code, field: None, message, hint: None, only_person: false, fault: None }
+    }
+
+    /// Creates a `conflict` of a caller that is no person with what only a person may do by this command.
+    #[must_use]
+    pub fn only_person(message: impl Into<String>, command: &str) -> Self {
+        let hint = format!("A person can run it in a terminal outside the agent: {command}");
+        Self { only_person: true, ..Self::new(Code::Conflict, message).hint(hint) }
     }
 
     /// Creates an `invalid` failure of the named argument; the message continues the sentence that its name begins.

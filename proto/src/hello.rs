@@ -66,6 +66,40 @@ pub struct Session {
     /// The client whose hook this is; absent for agents and people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hook: Option<HookClient>,
+    /// Who runs the command.
+    #[serde(default, skip_serializing_if = "Speaker::is_script")]
+    pub speaker: Speaker,
+}
+
+/// Who runs a command, as far as the shim can tell.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Speaker {
+    /// A person at a terminal, or a script that a person has declared as their own.
+    Person,
+    /// The shell of an agent, with the name of its client.
+    Agent(String),
+    /// Nobody knows who: also a shim that does not say it.
+    #[default]
+    Script,
+}
+
+impl Speaker {
+    /// Returns whether nothing is known of who runs the command.
+    #[must_use]
+    pub fn is_script(&self) -> bool {
+        *self == Self::Script
+    }
+
+    /// Returns the name under which the texts of an agent or a script are stored.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Person => "person",
+            Self::Agent(client) => client,
+            Self::Script => "script",
+        }
+    }
 }
 
 /// What a folder is, whatever its path.

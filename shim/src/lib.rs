@@ -2,7 +2,7 @@
 //!
 //! **Reading guide.** [`relay`] is the core: it passes an agent's lines to the daemon and the answers back, and survives the death of the
 //! daemon. [`client`] connects to the daemon; [`spawn`] starts one if none runs. [`commands`] implements each `loci …` command in the file of its name (`loci mcp` is [`commands::mcp`]), [`cli`] defines their
-//! arguments, and [`output`] writes to the terminal. [`setup`] writes loci into the configuration of clients, and [`tui`] has what full-screen commands share.
+//! arguments, [`speaker`] tells a person from an agent and a script, and [`output`] writes to the terminal. [`setup`] writes loci into the configuration of clients, and [`tui`] has what full-screen commands share.
 //!
 //! Never here: a database, a model, or the meaning of an MCP message. Every agent session runs one shim process, so it must stay small.
 
@@ -16,4 +16,5 @@ mod regular_file;
 pub mod relay;
 pub mod setup;
 pub mod spawn;
+pub mod speaker;
 pub mod tui;

@@ -38,7 +38,7 @@ class Home:
         for folder in (home, runtime):
             folder.mkdir(mode=0o700)
         self.env = {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
-        self.env |= {"HOME": str(home), "XDG_RUNTIME_DIR": str(runtime), "LOCI_MODELS": str(models_folder())}
+        self.env |= {"HOME": str(home), "XDG_RUNTIME_DIR": str(runtime), "LOCI_MODELS": str(models_folder()), "LOCI_PERSON": "1"}
         self._daemons = set()
 
     def project(self, name):

@@ -121,9 +121,9 @@ fn predicates_reasons_and_edited_texts_are_neutralised() {
     let id = acme.as_str().expect("the id is text");
     assert!(home.loci(&["edit", id, "--content", "Acme\u{202E} Ltd"]).status.success());
     assert_eq!(inspect(&mut agent, &acme)["memory"]["content"], "Acme Ltd");
-    let forget = json!({"memory_id": acme, "reason": "wr\u{2067}ong"});
+    let forget = json!({"memory_id": anna, "reason": "wr\u{2067}ong"});
     agent.call("forget_memory", forget).expect("the call succeeds");
-    assert_eq!(inspect(&mut agent, &acme)["memory"]["forgotten_reason"], "wrong");
+    assert_eq!(inspect(&mut agent, &anna)["memory"]["forgotten_reason"], "wrong");
 }
 
 #[test]

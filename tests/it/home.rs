@@ -115,6 +115,8 @@ impl TestHome {
             .env_clear()
             .env("HOME", self.folder.path())
             .env("XDG_RUNTIME_DIR", self.path("run"))
+            // Without a terminal, too, a test acts as a person, unless it sets the marks of an agent.
+            .env("LOCI_PERSON", "1")
             .current_dir(self.path("project"));
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));

@@ -96,14 +96,16 @@ fn own_files_are_trusted_and_others_are_seen_in_their_project_until_confirmed() 
     fs::create_dir_all(home.path(".claude")).expect("the folder is created");
     fs::write(home.path(".claude/CLAUDE.md"), "- Answer in German\n").expect("it is written");
     fs::write(home.path("project/CLAUDE.md"), "- Answer in Latin\n").expect("it is written");
-    let in_session = home
-        .command("loci")
-        .args(["import", "--from", "claude-md", "--mine", "--dry-run", "--json"])
-        .env("CLAUDE_CODE_SESSION_ID", "s1")
-        .output_in_time()
-        .expect("loci runs");
-    let preview: Value = serde_json::from_slice(&in_session.stdout).expect("valid JSON");
+    let in_session = |arguments: &[&str]| {
+        let mut command = home.command("loci");
+        command.args(["import", "--from", "claude-md", "--dry-run", "--json"]).args(arguments);
+        command.env("CLAUDE_CODE_SESSION_ID", "s1").output_in_time().expect("loci runs")
+    };
+    let preview = in_session(&[]);
+    let preview: Value = serde_json::from_slice(&preview.stdout).expect("valid JSON");
     assert_eq!(preview["yours"], 0, "an agent cannot say so: {preview}");
+    let refused = String::from_utf8_lossy(&in_session(&["--mine"]).stderr).into_owned();
+    assert!(refused.contains("Only a person"), "{refused}");
     let reply = import(&home, &["claude-md"]);
     assert_eq!(reply["preview"]["yours"], 1, "{reply}");
     let (own, other) = (memory(&home, "German"), memory(&home, "Latin"));

@@ -113,6 +113,7 @@ mod silence;
 mod skew;
 mod soak;
 mod sockets;
+mod speaker;
 mod storage_warnings;
 mod store;
 mod stuck_models;

@@ -1,8 +1,8 @@
 //! The lifecycle through the real binaries: plans and runs, cleanup, an agent's summary, and an
 //! untrusted clock.
 
-use crate::home::{Agent, TestHome};
-use crate::in_time::{ExitInTime, in_time};
+use crate::home::{Agent, TestHome, printed};
+use crate::in_time::{ExitInTime, OutputInTime, in_time};
 use crate::wire::{Daemon, signal};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -310,6 +310,10 @@ fn a_cleanup_runs_only_after_a_yes() {
             && stderr.contains("--yes"),
         "{stderr}"
     );
+    let by_script =
+        home.command("loci").env_remove("LOCI_PERSON").args(["cleanup", "--yes"]).output_in_time();
+    let stderr = printed(&by_script.expect("loci runs"));
+    assert!(stderr.contains("it has no terminal") && stderr.contains("loci cleanup"), "{stderr}");
     assert_eq!(agent.call("memory_stats", json!({})).expect("the call succeeds")["forgotten"], 0);
     let done = answer(&home, &["cleanup", "--yes", "--json"]);
     assert!(done["memories"][0]["id"] == faded && done["act"].is_i64(), "{done}");

@@ -4,7 +4,7 @@
 //! `LOCI_KILLS` sets how often (100 here, thousands in `just torture`). Prints what was in flight
 //! at each kill: a run with fewer than one call in flight on average proves nothing, and fails.
 
-use crate::home::TestHome;
+use crate::home::{Agent, TestHome};
 use crate::in_time::ExitInTime;
 use crate::proof::session::{Answer, MixedSession, check_all};
 use crate::proof::setting;
@@ -76,7 +76,13 @@ fn call_until_stopped(
     acknowledge: &Sender<()>,
 ) -> MixedSession {
     let name = format!("Session {number}");
-    let mut session = MixedSession::new(&name, home.session(), number as u64);
+    // The client's own session goes on when its shim is killed: what it stored it may delete permanently.
+    let connected = || {
+        let mut command = home.command("loci");
+        command.env("CLAUDE_CODE_SESSION_ID", format!("torture-{number}"));
+        Agent::start(command)
+    };
+    let mut session = MixedSession::new(&name, connected(), number as u64);
     let enter = |session: &MixedSession| {
         shared.shims.lock().expect("no session panics").insert(number, session.shim());
     };
@@ -89,7 +95,7 @@ fn call_until_stopped(
             // The receiver is gone once the last kill is done.
             Answer::Acknowledged => drop(acknowledge.send(())),
             Answer::None => {
-                session.reconnect(home.session());
+                session.reconnect(connected());
                 enter(&session);
             }
             Answer::Refused(error) => panic!("a call failed: {error}"),

@@ -44,7 +44,7 @@ def environment(home):
     """The variables of a bare login: a home, a runtime folder, and the tools' folder on PATH."""
     kept = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "UV_", "NPM_", "SSL_", "HTTP", "http", "NODE_"))}
     path = f"{home}/.local/bin:{TOOLS}/bin:{os.environ['PATH']}"
-    return kept | {"HOME": str(home), "XDG_RUNTIME_DIR": f"{home}/run", "PATH": path, "LANG": "C.UTF-8"}
+    return kept | {"HOME": str(home), "XDG_RUNTIME_DIR": f"{home}/run", "PATH": path, "LANG": "C.UTF-8", "LOCI_PERSON": "1"}
 
 
 def new_home():

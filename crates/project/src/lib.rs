@@ -14,7 +14,7 @@ mod tests;
 
 pub use checkout::{CheckoutReader, CheckoutStamp};
 use loci_proto::group::{GroupHint, GroupName};
-use loci_proto::hello::{FolderMark, Root, Session, SessionFolder};
+use loci_proto::hello::{FolderMark, Root, Session, SessionFolder, Speaker};
 use project_file::ProjectFile;
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
@@ -113,6 +113,7 @@ impl FoundProject {
             incognito: self.incognito,
             ancestors: Vec::new(),
             hook: None,
+            speaker: Speaker::default(),
         }
     }
 }

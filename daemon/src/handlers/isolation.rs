@@ -53,5 +53,5 @@ pub(super) async fn check_whole_store(service: &Service, session: &Session) -> R
         return Ok(());
     }
     let message = "concerns every project, and an agent has no access to an isolated one";
-    Err(Failure::new(Code::Conflict, message).hint("Run it in a terminal outside the agent"))
+    Err(Failure::only_person(message, "the same command"))
 }

@@ -20,6 +20,7 @@ mod injected;
 mod inspect;
 mod isolation;
 mod maintenance;
+mod powers;
 mod purge_backups;
 mod recall;
 mod reembed;
@@ -40,7 +41,7 @@ use loci_engine::{Writer, privacy};
 use loci_proto::error::{Code, Failure};
 use loci_proto::memory::Origin;
 use loci_proto::requests::Request;
-use loci_proto::requests::verbs::{Callers, Concerns, Powers};
+use loci_proto::requests::verbs::Concerns;
 use serde::Serialize;
 use serde_json::Value;
 use std::pin::Pin;
@@ -71,13 +72,12 @@ async fn handle_request(
     let redirected = find_group(service, original).await?;
     let caller = Caller { session: redirected.as_ref().unwrap_or(original), key: caller.key };
     binding::apply(caller.session, &mut request)?;
+    powers::check(caller.session, &request)?;
     switches::check(service, caller.session, &request).await?;
     let group = groups::project_of(service, caller.session, &request).await;
     let redacted = privacy::request::screen(&service.config.policy_of(&group), &mut request)?;
     isolation::apply(service, caller.session).await?;
-    let powers = request.powers();
-    check_caller(powers, caller.session)?;
-    if powers.concerns == Concerns::Store {
+    if request.powers().concerns == Concerns::Store {
         isolation::check_whole_store(service, caller.session).await?;
     }
     // Looking after background work must not count as a call, which would slow that work down.
@@ -117,21 +117,6 @@ async fn find_group(service: &Service, session: &Session) -> Result<Option<Sessi
         groups::check_name(service, session).await?;
     }
     Ok(redirected)
-}
-
-/// Refuses to an agent or a script what only a person may do.
-///
-/// # Errors
-/// `conflict`.
-fn check_caller(powers: Powers, session: &Session) -> Result<(), Failure> {
-    if powers.callers != Callers::Person || session.actor().origin == Origin::Person {
-        return Ok(());
-    }
-    let purpose = powers.purpose.trim_end_matches('.');
-    let (first, rest) = purpose.split_at(1);
-    let message = format!("{}{rest}, which only a person may do", first.to_lowercase());
-    let hint = format!("Run it in a terminal outside the agent: {}", powers.command);
-    Err(Failure::new(Code::Conflict, message).hint(hint))
 }
 
 /// Refuses what concerns every project, an export or an import for example, to an agent while a project is isolated, or where loci is off.

@@ -64,9 +64,6 @@ impl Handle for SwitchRequest {
         service: &Service,
         caller: Caller<'_>,
     ) -> Result<GroupSwitchedReply, Failure> {
-        if !self.off {
-            require_person(caller.session)?;
-        }
         let root = caller.session.hello.place.as_ref().and_then(|place| place.root.clone());
         let switched = service
             .write(caller, move |writer, call| writer.switch_group(call, &self, root.as_ref()))
@@ -84,9 +81,6 @@ impl Handle for IncognitoRequest {
         caller: Caller<'_>,
     ) -> Result<IncognitoReply, Failure> {
         let incognito = !self.off;
-        if self.off {
-            require_person(caller.session)?;
-        }
         let sessions = find_session(service, &self.session)?;
         let reply = IncognitoReply { sessions: sessions.clone(), incognito };
         let set = service
@@ -94,15 +88,6 @@ impl Handle for IncognitoRequest {
             .await;
         set.map(|()| reply)
     }
-}
-
-/// Refuses to an agent to switch loci on: a person has switched it off.
-fn require_person(session: &Session) -> Result<(), Failure> {
-    if session.actor().origin == Origin::Person {
-        return Ok(());
-    }
-    Err(Failure::new(Code::Conflict, "switches loci on, which only a person may do")
-        .hint("Run it in a terminal outside the agent"))
 }
 
 /// Returns the ids of the session that a text names: the id of a session with hooks, the beginning of the id of a connected one, or the

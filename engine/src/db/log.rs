@@ -3,7 +3,7 @@
 
 use crate::db::damage::{self, Source};
 use crate::error::Result;
-use crate::model::actor::Actor;
+use crate::model::actor::{Actor, is_of_person};
 use crate::model::time::Timestamp;
 use loci_proto::memory::{MemoryId, Scope};
 use loci_proto::requests::inspect::AuditEntry;
@@ -143,6 +143,18 @@ pub(crate) fn last_between(
         Ok(Change { client: row.get(0)?, session: row.get(1)?, at: Timestamp(row.get(2)?) })
     };
     Ok(statement.query_row((memory, since.0, until.0), read).optional()?)
+}
+
+/// Returns whether a person was the last to hide, reject or replace a memory, or to bring it back.
+pub(crate) fn is_status_of_person(conn: &Connection, memory: &str) -> Result<bool> {
+    let mut statement = conn.prepare_cached(
+        "SELECT client FROM memory_log WHERE memory_id = ?1 AND (operation IN ('forget', 'supersede', 'restore', 'compact')
+             OR operation = 'update' AND json_valid(details) AND details ->> '$.rejected' = 1)
+         ORDER BY id DESC LIMIT 1",
+    )?;
+    let read = |row: &Row<'_>| row.get::<_, Option<String>>(0);
+    let client = statement.query_row([memory], read).optional()?.flatten();
+    Ok(is_of_person(client.as_deref()))
 }
 
 /// Who could see a memory that was deleted permanently.

@@ -41,8 +41,7 @@ impl Writer {
         let target = request.target()?;
         if call.actor.origin != Origin::Person {
             let message = "only a person can confirm memories";
-            let failure = Failure::new(Code::Conflict, message);
-            return Err(failure.hint("Run loci confirm in a terminal outside the agent").into());
+            return Err(Failure::only_person(message, "loci confirm").into());
         }
         self.run_idempotent(call, |change| {
             let (memories, id) = selected(change, request, target)?;

@@ -25,7 +25,7 @@ use crate::model::visibility::Visibility;
 use crate::model::{content, time};
 use crate::operations::supersede::{Fields, Replacement, supersede};
 use crate::operations::verbs::write_verb;
-use crate::operations::visible_memory::FindVisible;
+use crate::operations::visible_memory::{FindVisible, check_may_change};
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
@@ -78,6 +78,7 @@ impl Writer {
             let memory = find(change, &visibility, request)?;
             visibility.check_change("memory_id", &memory)?;
             check_confirmed(change, &memory)?;
+            check_may_change(change, "memory_id", &memory, "edit")?;
             check_unasked(change, request)?;
             if !matches!(memory.status, Status::Active | Status::Candidate | Status::Rejected) {
                 let failure = Failure::new(
@@ -131,6 +132,7 @@ impl Writer {
             if memory.anchor.pinned == request.pinned {
                 return Ok(ChangedReply { id: memory.id, changed: Vec::new(), act: None });
             }
+            check_may_change(change, "memory_id", &memory, "pin")?;
             change.record_before(Row::Memory(memory.seq))?;
             let confidence =
                 change.shared.settings().decay.at(call.now, memory.kind, memory.anchor);
@@ -152,8 +154,8 @@ fn check_unasked(change: &Change<'_>, request: &EditRequest) -> Result<()> {
     if request.unasked.is_none() || change.call.actor.origin == Origin::Person {
         return Ok(());
     }
-    let failure = Failure::new(Code::Conflict, "is for a person to say").at("unasked");
-    Err(failure.hint("Run loci edit outside of an agent's session, or use loci view").into())
+    let failure = Failure::only_person("is for a person to say", "loci edit ID --unasked");
+    Err(failure.at("unasked").into())
 }
 
 /// Refuses to an agent to change a candidate: a person reads it as it was found.

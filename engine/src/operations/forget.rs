@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::failpoint::failpoint;
 use crate::handles::writer::Writer;
 use crate::maintain;
+use crate::model::actor::Actor;
 use crate::model::candidate::{candidate_reason, is_unconfirmed};
 use crate::model::content;
 use crate::model::memory::Memory;
@@ -20,9 +21,10 @@ use crate::operations::bridge;
 use crate::operations::named_project::other_group;
 use crate::operations::reject;
 use crate::operations::verbs::write_verb;
-use crate::operations::visible_memory::FindVisible;
+use crate::operations::visible_memory::{FindVisible, check_may_change};
 use crate::transaction::change::{CallContext, Change};
-use loci_proto::memory::MemoryId;
+use loci_proto::error::Failure;
+use loci_proto::memory::{MemoryId, Origin, Trust};
 use loci_proto::requests::forget::{ForgetReply, ForgetRequest};
 use loci_proto::requests::forget_many::{ForgetManyReply, ForgetManyRequest};
 use loci_proto::sanitize;
@@ -55,6 +57,7 @@ impl Writer {
                 Err(error) => return deleted(change, &visibility, id)?.ok_or(error),
             };
             visibility.check_change("memory_id", &memory)?;
+            check_forget(change, "memory_id", &memory, request)?;
             let group = other_group(change, memory.group.as_deref())?;
             if request.hard_delete {
                 return Ok(ForgetReply { group, ..erase(change, &memory)? });
@@ -102,6 +105,9 @@ impl Writer {
                     match visibility.find_even_if_damaged(change.conn, "memory_ids", id) {
                         Ok(memory) => {
                             visibility.check_change("memory_ids", &memory)?;
+                            if memory.status != Status::Forgotten {
+                                check_may_change(change, "memory_ids", &memory, "forget")?;
+                            }
                             hide(change, &memory, request.reason.as_deref())?
                         }
                         Err(error) => deleted(change, &visibility, id)?.ok_or(error)?,
@@ -111,6 +117,31 @@ impl Writer {
             Ok(ForgetManyReply { forgotten, act: change.commit_to_journal("forget")? })
         })
     }
+}
+
+/// Refuses to an agent or a script what would undo a person, and to delete permanently what another session stored.
+fn check_forget(
+    change: &Change<'_>,
+    field: &str,
+    memory: &Memory,
+    request: &ForgetRequest,
+) -> Result<()> {
+    let verb = if request.rejected { "reject" } else { "forget" };
+    if !request.hard_delete {
+        let is_done = memory.status == Status::Forgotten && !request.rejected;
+        return if is_done { Ok(()) } else { check_may_change(change, field, memory, verb) };
+    }
+    let Actor { origin, session, .. } = &change.call.actor;
+    let is_own = session.is_some() && memory.provenance.session == *session;
+    if *origin == Origin::Person || is_own && memory.provenance.trust < Trust::Person {
+        return Ok(());
+    }
+    let message = format!(
+        "names a memory that another session stored, and this cannot be taken back: {}",
+        memory.id
+    );
+    let command = format!("loci forget {} --hard", memory.id);
+    Err(Failure::only_person(message, &command).at(field).into())
 }
 
 /// Returns the reply for a memory that was deleted permanently, if the call could have seen it. For

@@ -141,6 +141,7 @@ impl Writer {
     ) -> Result<GroupChangedReply> {
         self.run_idempotent(call, |change| {
             let group = find(change, "group", &request.group)?;
+            check_own(change, &group, "loci groups rename")?;
             check_name_free(change.conn, "to", &request.to, &group)?;
             change.record_before(Row::Group(group.id.clone()))?;
             let columns = Image::from_iter([("name".to_owned(), json!(request.to))]);
@@ -160,6 +161,7 @@ impl Writer {
     ) -> Result<GroupChangedReply> {
         self.run_idempotent(call, |change| {
             let group = find(change, "group", &request.group)?;
+            check_own(change, &group, "loci groups alias")?;
             let alias = request.alias.as_str();
             let row = Row::Alias(alias.to_owned());
             if request.remove {
@@ -176,8 +178,9 @@ impl Writer {
             } else if !group.aliases.iter().any(|existing| existing == alias) {
                 if call.actor.origin != Origin::Person && Group::is_folder_id(alias) {
                     let message = "looks like the id of a folder, whose sessions would move here";
-                    let failure = Failure::invalid("alias", message);
-                    return Err(failure.hint("Run it in a terminal outside the agent").into());
+                    return Err(Failure::only_person(message, "loci groups alias")
+                        .at("alias")
+                        .into());
                 }
                 check_name_free(change.conn, "alias", &request.alias, &group)?;
                 import_rows::add_alias(change.conn, alias, &group.id)?;
@@ -186,6 +189,16 @@ impl Writer {
             commit(change, &group.id, 0, "groups alias")
         })
     }
+}
+
+/// Refuses to an agent or a script to change the names of another project than its own.
+fn check_own(change: &Change<'_>, group: &GroupRow, command: &str) -> Result<()> {
+    let actor = &change.call.actor;
+    if actor.origin == Origin::Person || actor.group.id == group.id {
+        return Ok(());
+    }
+    let message = format!("is not the project of this session: {}", group.name);
+    Err(Failure::only_person(message, command).at("group").into())
 }
 
 pub(crate) fn move_memory(change: &mut Change<'_>, seq: i64, into: &str) -> Result<()> {
@@ -298,6 +311,7 @@ pub(crate) fn to_entry(row: GroupRow) -> GroupEntry {
 mod tests {
     use crate::tests::fixture::{TestStore, named, parse};
     use loci_proto::group::Group;
+    use loci_proto::memory::Origin;
     use serde_json::json;
 
     fn store_with_two_groups() -> TestStore {
@@ -408,7 +422,11 @@ mod tests {
     #[test]
     fn a_rename_changes_only_the_display_name_and_a_name_is_unique() {
         let mut test_store = store_with_two_groups();
-        let call = test_store.call("new", None);
+        let mut call = test_store.call("new", None);
+        let request = parse(json!({"group": "old", "to": "the house"}));
+        let refused = test_store.writer.rename_group(&call, &request).expect_err("it is another's");
+        assert!(refused.to_string().contains("loci groups rename"), "{refused}");
+        call.actor.origin = Origin::Person;
         let reply = test_store
             .writer
             .rename_group(&call, &parse(json!({"group": "old", "to": "the house"})))

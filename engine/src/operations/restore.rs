@@ -12,7 +12,7 @@ use crate::model::status::Status;
 use crate::model::visibility::Visibility;
 use crate::operations::named_project::other_group;
 use crate::operations::verbs::write_verb;
-use crate::operations::visible_memory::FindVisible;
+use crate::operations::visible_memory::{FindVisible, check_may_change};
 use crate::transaction::change::CallContext;
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::restore::{RestoreReply, RestoreRequest};
@@ -39,6 +39,9 @@ impl Writer {
             )?;
             let memory = visibility.find_to_change(change.conn, "memory_id", &request.memory_id)?;
             let previous = memory.status;
+            if previous != Status::Active {
+                check_may_change(change, "memory_id", &memory, "restore")?;
+            }
             if previous == Status::Candidate {
                 let message = format!("names a candidate: {}", memory.id);
                 return Err(Failure::new(Code::Conflict, message)

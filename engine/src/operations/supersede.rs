@@ -89,7 +89,8 @@ pub(crate) fn supersede(
     let caller = Provenance::of(&change.call.actor, Flags::default());
     if !caller.may_supersede(&old.provenance) {
         let message = format!("names a memory that is trusted more than the caller: {}", old.id);
-        return Err(conflict(fields.old, message, "A person can run loci supersede"));
+        let command = format!("loci supersede {} {}", old.id, new.id);
+        return Err(Failure::only_person(message, &command).at(fields.old).into());
     }
     change.record_before(Row::Memory(old.seq))?;
     memories::supersede(change.conn, old.seq, &new.id, change.call.now)?;

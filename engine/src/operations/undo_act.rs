@@ -12,6 +12,7 @@ use crate::db::{isolated_groups, lexical, memories, relations};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
 use crate::flags;
+use crate::model::actor::is_of_person;
 use crate::model::document;
 use crate::model::provenance::Provenance;
 use crate::model::time::Timestamp;
@@ -39,6 +40,9 @@ pub(crate) fn check_act(change: &Change<'_>, entry: &Entry, later: &LaterActs) -
     }
     check_isolation(change, entry)?;
     if change.call.actor.origin != Origin::Person {
+        if is_of_person(entry.client.as_deref()) {
+            return Err(only_person(entry, "a person did it").into());
+        }
         entry.rows.iter().try_for_each(|changed| check_trust(change, entry, changed))?;
     }
     let act_rows: HashSet<&Row> = entry.rows.iter().map(|changed| &changed.row).collect();
@@ -62,9 +66,8 @@ fn check_trust(change: &Change<'_>, entry: &Entry, changed: &RowChange) -> Resul
     };
     let current = rows::image(change.conn, &changed.row)?;
     if changes_trust || current.as_ref().is_some_and(is_of_person) {
-        let failure =
-            conflict_failure(entry, "it concerns a memory that a person stored or confirmed");
-        return Err(failure.hint("Run it in a terminal outside the agent").into());
+        let reason = "it concerns a memory that a person stored or confirmed";
+        return Err(only_person(entry, reason).into());
     }
     Ok(())
 }
@@ -389,6 +392,14 @@ fn conflict_failure(entry: &Entry, reason: &str) -> Failure {
         act => format!("act {} ({act}) cannot be undone: {reason}", entry.id),
     };
     Failure::new(Code::Conflict, message)
+}
+
+fn only_person(entry: &Entry, reason: &str) -> Failure {
+    let verb = if entry.act == journal::UNDO { "redo" } else { "undo" };
+    Failure::only_person(
+        conflict_failure(entry, reason).message,
+        &format!("loci {verb} {}", entry.id),
+    )
 }
 
 /// Returns the numbers of the acts that an undo reverted.

@@ -15,6 +15,7 @@ use crate::operations::undo_later::LaterActs;
 use crate::search::budget;
 use crate::transaction::change::Change;
 use loci_proto::error::{Code, Failure};
+use loci_proto::memory::{Origin, Trust};
 use loci_proto::requests::history::StoredMemory;
 use loci_proto::requests::undo::{SkippedUndo, UndoReply};
 use rusqlite::Connection;
@@ -96,7 +97,7 @@ fn take_back(change: &mut Change<'_>, session: &str) -> Result<UndoReply> {
         }
     }
     for memory in memories::of_session(change.conn, session, ALL)? {
-        match reason_to_keep(change.conn, &memory, session, last_line)? {
+        match reason_to_keep(change, &memory, session, last_line)? {
             Some(reason) => {
                 reply.skipped.push(SkippedUndo { id: Some(memory.id), act: None, reason });
             }
@@ -112,11 +113,15 @@ fn take_back(change: &mut Change<'_>, session: &str) -> Result<UndoReply> {
 
 /// Returns why a memory that the session stored is kept: others built on it.
 fn reason_to_keep(
-    conn: &Connection,
+    change: &Change<'_>,
     memory: &Memory,
     session: &str,
     last_line: i64,
 ) -> Result<Option<String>> {
+    if change.call.actor.origin != Origin::Person && memory.provenance.trust == Trust::Person {
+        return Ok(Some("a person stored or confirmed it".to_owned()));
+    }
+    let conn = change.conn;
     if let Some(operation) = log::used_by_others(conn, memory.id.as_str(), session, last_line)? {
         return Ok(Some(format!("others built on it later: {operation}")));
     }

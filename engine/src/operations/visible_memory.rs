@@ -2,16 +2,18 @@
 //!
 //! Not here: the rule itself (`model::visibility`), which project a call names (`named_project`).
 
-use crate::db::memories;
+use crate::db::{log, memories};
 use crate::error::{Error, Result, not_found};
 use crate::handles::shared::Shared;
 use crate::model::actor::Viewer;
 use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::visibility::Visibility;
 use crate::operations::named_project::existing_group;
+use crate::transaction::change::Change;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::GroupName;
-use loci_proto::memory::MemoryId;
+use loci_proto::memory::{MemoryId, Origin, Trust};
 use rusqlite::Connection;
 
 /// The visibility of a call, and the memories that it may see or change.
@@ -107,6 +109,32 @@ impl FindVisible for Visibility {
             .hint("Change it outside the project, or store a memory of this project")
             .into())
     }
+}
+
+/// Refuses to an agent or a script to change what a person stored or confirmed, or a status that a person has set; `verb` is the
+/// command of the person.
+///
+/// # Errors
+/// `conflict`, `Database`.
+pub(crate) fn check_may_change(
+    change: &Change<'_>,
+    field: &str,
+    memory: &Memory,
+    verb: &str,
+) -> Result<()> {
+    let Memory { id, provenance, .. } = memory;
+    if change.call.actor.origin == Origin::Person {
+        return Ok(());
+    }
+    let message = if provenance.trust == Trust::Person {
+        format!("names a memory that a person stored or confirmed: {id}")
+    } else if memory.status != Status::Active && log::is_status_of_person(change.conn, id.as_str())?
+    {
+        format!("names a memory that a person has set aside: {id}")
+    } else {
+        return Ok(());
+    };
+    Err(Failure::only_person(message, &format!("loci {verb} {id}")).at(field).into())
 }
 
 /// Returns the error for the id of a damaged memory.

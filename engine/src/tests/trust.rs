@@ -201,14 +201,15 @@ fn an_edit_by_a_person_is_trusted_and_global_scope_needs_a_confirmation() {
     assert_eq!(details(&test_store, &id).scope, Scope::Global);
 
     let agent = test_store.call("a", None);
-    let rewrite = json!({"memory_id": id, "content": POISON});
-    test_store.writer.edit(&agent, &parse(rewrite), &encoding).expect("the text is edited");
-    let shown = details(&test_store, &id);
-    assert_eq!(
-        (shown.provenance.trust, shown.scope),
-        (Trust::Agent, Scope::Group),
-        "an agent's edit lowers"
-    );
+    let before = test_store.dump();
+    for change in [json!({"content": POISON}), json!({"metadata": {}}), json!({"scope": "group"})] {
+        let mut request = change;
+        request["memory_id"] = json!(id);
+        let refused = test_store.writer.edit(&agent, &parse(request), &encoding);
+        let refused = refused.expect_err("it is a person's").to_string();
+        assert!(refused.contains(&format!("loci edit {id}")), "{refused}");
+    }
+    assert_eq!(test_store.dump(), before);
 }
 
 #[test]

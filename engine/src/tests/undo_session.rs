@@ -188,6 +188,7 @@ fn a_hard_delete_and_an_imported_claim_are_not_undone() {
     test_store.session = "rogue-3".to_owned();
     store(&mut test_store, "A plain store", "semantic");
     let hard = json!({"memory_id": ids[1], "hard_delete": true});
+    test_store.origin = Origin::Person;
     test_store.forget("a", hard).expect("it is deleted");
     let undone = undo(&mut test_store, json!({"session": "rogue-3"}));
     assert_eq!(undone.skipped.len(), 1);

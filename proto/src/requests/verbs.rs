@@ -151,7 +151,7 @@ macro_rules! verbs {
                 Write with engine, CommandOfOwn, Visible, Person, Offered, "loci pin";
             /// Moves memories to another project.
             "move_to" => MoveTo($crate::requests::move_to::MoveRequest) -> $crate::requests::move_to::MoveReply:
-                Write with engine, CommandOfOwn, Visible, Person, Offered, "loci move";
+                Write with engine, Person, Visible, Person, Offered, "loci move";
             /// Marks one memory as replaced by another.
             "supersede" => Supersede($crate::requests::supersede::SupersedeRequest) -> $crate::requests::supersede::SupersedeReply:
                 Write with engine, CommandOfOwn, Visible, Person, Offered, "loci supersede";
@@ -205,7 +205,7 @@ macro_rules! verbs {
                 Write with engine, CommandOfOwn, Store, Person, Offered, "loci groups rename";
             /// Merges one group into another.
             "groups_merge" => GroupsMerge($crate::requests::groups::MergeRequest) -> $crate::requests::groups::GroupChangedReply:
-                Write with engine, CommandOfOwn, Store, Person, Hidden, "loci groups merge";
+                Write with engine, Person, Store, Person, Hidden, "loci groups merge";
             /// Joins a group without a folder here to that of the caller.
             "groups_join" => GroupsJoin($crate::requests::groups::JoinRequest) -> $crate::requests::groups::GroupChangedReply:
                 Write with handler, Person, Store, Person, Hidden, "loci groups join";
@@ -214,7 +214,7 @@ macro_rules! verbs {
                 Write with engine, CommandOfOwn, Store, Person, Offered, "loci groups alias";
             /// Switches a group off or on.
             "groups_switch" => GroupsSwitch($crate::requests::groups::SwitchRequest) -> $crate::requests::groups::GroupSwitchedReply:
-                Write with handler, CommandOfOwn, Visible, Everybody, Offered, "loci groups off";
+                Write with handler, Person, Visible, Everybody, Offered, "loci groups off";
             /// Makes a running session incognito.
             "incognito" => Incognito($crate::requests::incognito::IncognitoRequest) -> $crate::requests::incognito::IncognitoReply:
                 Write with handler, CommandOfOwn, Visible, Everybody, Hidden, "loci ctl incognito";

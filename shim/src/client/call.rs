@@ -8,6 +8,7 @@ use crate::client::socket::connect;
 use crate::client::unreachable::{ConnectError, Unreachable};
 use crate::output::Problem;
 use crate::spawn::Launch;
+use crate::speaker;
 use loci_project as project;
 use loci_project::Environment;
 use loci_proto::admin::VerbCall;
@@ -39,12 +40,6 @@ impl<T: DeserializeOwned> RawReply<T> {
     }
 }
 
-/// Returns the agent's session that started this process, if one did: its commands then count as the agent's, not as a person's.
-#[must_use]
-pub fn agent_session_of_process() -> Option<String> {
-    std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| (1..=128).contains(&id.len()))
-}
-
 /// Calls verbs of the daemon on behalf of one command.
 #[derive(Debug)]
 pub struct VerbClient {
@@ -61,7 +56,8 @@ impl VerbClient {
     pub fn of_process() -> Result<Self, Problem> {
         let found = project::find(&Environment::of_process());
         let id = uuid::Uuid::now_v7().to_string();
-        let session = found.session(id, agent_session_of_process());
+        let speaker = speaker::of_process().speaker.clone();
+        let session = Session { speaker, ..found.session(id, speaker::agent_session()) };
         Ok(Self { paths: Paths::of_process()?, session })
     }
 

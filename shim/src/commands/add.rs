@@ -6,6 +6,7 @@ use crate::commands::input::argument;
 use crate::commands::input::{memory_id, text};
 use crate::commands::reply_text::{date_time, print_json};
 use crate::output::{Problem, escape_line, print_line, print_note};
+use crate::speaker;
 use loci_proto::bounded_numbers::TtlSeconds;
 use loci_proto::memory::MemoryType;
 use loci_proto::requests::store::StoreReply;
@@ -38,11 +39,16 @@ pub async fn run(client: &VerbClient, args: Add) -> Result<(), Problem> {
         ..StoreRequest::new(content, args.kind)
     };
     let raw_reply = client.ask(&request).await?;
+    let stored_as = speaker::of_process().stored_as();
     if args.format.json {
+        if let Some(text) = &stored_as {
+            print_note("Note:", text);
+        }
         return print_json(&raw_reply);
     }
     let reply: StoreReply = raw_reply.parse()?;
-    print_line(result_text(&reply))?;
+    let stored_as = stored_as.map_or_else(String::new, |text| format!("\n  {text}"));
+    print_line(result_text(&reply) + &stored_as)?;
     if let Some(hint) = &reply.degraded.hint {
         print_note("Note:", hint);
     }

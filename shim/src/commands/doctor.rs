@@ -14,6 +14,7 @@ use crate::setup::environment::{Environment, own_path};
 use crate::setup::manifest::Manifest;
 use crate::setup::repair::repair;
 use crate::spawn::{self, find_locid};
+use crate::speaker::{self, require_person};
 use loci_proto::admin::HookStatus;
 use loci_proto::error::Exit;
 use loci_proto::paths::Paths;
@@ -69,6 +70,7 @@ pub async fn run(args: Doctor) -> Result<ExitCode, Problem> {
             Err(problem) => check_without_daemon(&client.paths, &problem, &mut findings).await,
         }
     }
+    findings.push(Finding::ok("you", speaker::of_process().label()));
     findings.push(check_disk(&client.paths.home));
     let hooks = status::fetch(&client.paths).await.map(|status| status.hooks).unwrap_or_default();
     check_clients(&client.paths.home, args.fix, &hooks, &mut findings);
@@ -101,6 +103,7 @@ async fn dismiss(client: &VerbClient, json: bool) -> Result<ExitCode, Problem> {
 
 /// Recovers a damaged database: the newest whole backup, and what can be read of the damaged files.
 async fn recover(client: &VerbClient, args: &Doctor) -> Result<ExitCode, Problem> {
+    require_person("Only a person may replace a damaged store", "loci doctor --recover")?;
     let question = "A damaged database is moved to the quarantine, and the newest whole backup with what can be read of it takes its place.\nRecover?";
     confirm(question, args.yes.into())?;
     let reply = offline::run_alone(client, &["recover"]).await?;

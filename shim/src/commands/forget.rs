@@ -8,6 +8,7 @@ use crate::commands::reply_text::{print_json, undo_hint};
 use crate::output::{
     Consent, MemoryRow, Problem, confirm, counted, escape_line, print_line, print_note,
 };
+use crate::speaker::require_person;
 use loci_proto::group::GroupName;
 use loci_proto::requests::forget::{ForgetReply, ForgetRequest};
 use loci_proto::requests::forget_many::{ForgetManyReply, ForgetManyRequest};
@@ -69,6 +70,10 @@ async fn erase(client: &VerbClient, id_part: &str, args: &Forget) -> Result<(), 
         }
     };
     let memory = memory_id::describe(&resolved);
+    if args.purge_backups {
+        let command = format!("loci forget {} --hard --purge-backups", resolved.id);
+        require_person("Only a person may delete backups", &command)?;
+    }
     confirm(&format!("{memory}\n{}", erase_question(args.purge_backups)), Consent::from(args.yes))?;
     let request = ForgetRequest {
         memory_id: resolved.id,

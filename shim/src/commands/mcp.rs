@@ -1,13 +1,12 @@
 //! `loci mcp`: runs the relay of one agent session on standard input and output.
 
-use crate::client::call::agent_session_of_process;
 use crate::client::connector::{ConnectTimeouts, Connector};
-use crate::commands::hook::ancestors_of_process;
 use crate::output::Problem;
 use crate::relay::agent::Agent;
 use crate::relay::idempotency_key::{IdempotencyKeys, SessionCheckout};
 use crate::relay::{Relay, Timeouts, stdio};
 use crate::spawn::Launch;
+use crate::speaker::{agent_session, processes};
 use loci_project as project;
 use loci_project::{Environment, FoundProject};
 use loci_proto::error::Exit;
@@ -52,8 +51,8 @@ pub async fn run(incognito: bool) -> Result<ExitCode, Problem> {
 
 fn hello(keys: &IdempotencyKeys, found: FoundProject) -> Hello {
     let session = Session {
-        ancestors: ancestors_of_process(),
-        ..found.session(keys.session().to_owned(), agent_session_of_process())
+        ancestors: processes::ids_above(),
+        ..found.session(keys.session().to_owned(), agent_session())
     };
     Hello {
         loci: (loci_proto::hello::MIN_VERSION, loci_proto::hello::MAX_VERSION),

@@ -5,6 +5,7 @@ use crate::client::admin::RequestError;
 use crate::client::unreachable::Unreachable;
 use crate::output::escape::escape_lines;
 use crate::output::style::Style;
+use crate::speaker;
 use loci_proto::error::{Code, Exit, Failure};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -151,6 +152,12 @@ impl From<Failure> for Problem {
             hint.map(hint_for_people)
         } else {
             hint
+        };
+        let hint = match hint {
+            Some(hint) if failure.only_person => {
+                Some(format!("{hint}. {}", speaker::of_process().sentence()))
+            }
+            hint => hint,
         };
         Self { code, field, hint, ..Self::new(Failure { hint: None, ..failure }.to_string()) }
     }

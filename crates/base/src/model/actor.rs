@@ -21,6 +21,23 @@ pub struct Actor {
     pub is_bound: bool,
 }
 
+/// Begins the name of the client of a person, which is the command line or the viewer.
+const PERSON: &str = "loci ";
+
+/// Returns the name of the client of a person.
+#[must_use]
+pub fn person_client(version: &str) -> String {
+    format!("{PERSON}{version}")
+}
+
+/// Returns whether a recorded change is a person's, by the name of its client. Earlier versions wrote the same for commands of agents, and
+/// an agent can call itself so: such changes are protected as a person's.
+#[must_use]
+pub fn is_of_person(client: Option<&str>) -> bool {
+    let version = client.and_then(|client| client.strip_prefix(PERSON));
+    version.is_some_and(|version| version.starts_with(|first: char| first.is_ascii_digit()))
+}
+
 impl Actor {
     /// An agent without a name and a session, for programs that fill a store.
     #[must_use]

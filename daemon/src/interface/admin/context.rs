@@ -11,10 +11,12 @@ use axum::extract::{FromRequest, Request};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_LENGTH;
 use axum::response::{IntoResponse, Response};
+use loci_engine::model::actor;
 use loci_proto::admin::VerbCall;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::GroupName;
 use loci_proto::hello;
+use loci_proto::hello::Speaker;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -43,9 +45,10 @@ impl AdminContext {
     pub(crate) fn session(&self, hello: hello::Session) -> Session {
         let session =
             Session::new(hello, SessionKind::CommandLine, &self.default_group, self.service.now());
-        let client = match session.hello.hook {
-            Some(hook) => hook.to_string(),
-            None => format!("loci {}", loci_proto::VERSION),
+        let client = match (session.hello.hook, &session.hello.speaker) {
+            (Some(hook), _) => hook.to_string(),
+            (None, Speaker::Person) => actor::person_client(loci_proto::VERSION),
+            (None, speaker) => speaker.name().to_owned(),
         };
         session.record_call(Some(client));
         session

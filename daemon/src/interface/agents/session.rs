@@ -10,7 +10,7 @@ use loci_engine::model::time::Timestamp;
 use loci_proto::admin::SessionStatus;
 use loci_proto::group::{Group, GroupHint, GroupName};
 use loci_proto::hello;
-use loci_proto::hello::Checkout;
+use loci_proto::hello::{Checkout, Speaker};
 use loci_proto::memory::{MemoryId, Origin};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -254,13 +254,13 @@ impl Session {
         matches!(self.from, SessionKind::Agent)
     }
 
-    /// Returns what kind of caller the session is. The command line inside an agent's session is the agent: a person would not have the
-    /// session's variable in the environment.
+    /// Returns what kind of caller the session is. On the command line the shim says who runs it: an agent in its shell is the agent, and a
+    /// script is trusted no more.
     fn origin(&self) -> Origin {
-        match self.from {
-            SessionKind::CommandLine if self.hello.hook.is_some() => Origin::Hook,
-            SessionKind::CommandLine if self.hello.agent_session.is_none() => Origin::Person,
-            SessionKind::CommandLine | SessionKind::Agent => Origin::Agent,
+        match (self.from, &self.hello.speaker) {
+            (SessionKind::CommandLine, _) if self.hello.hook.is_some() => Origin::Hook,
+            (SessionKind::CommandLine, Speaker::Person) => Origin::Person,
+            _ => Origin::Agent,
         }
     }
 

@@ -3,6 +3,7 @@
 
 use crate::maintain::tests::*;
 use crate::model::time::moment_of;
+use loci_proto::memory::Origin;
 use loci_proto::requests::forget::ForgetRequest;
 
 /// Stores five episodes on each of these days, which are in different weeks, and summarises the
@@ -121,7 +122,8 @@ fn hard_delete(
     test_store: &mut TestStore,
     id: &MemoryId,
 ) -> loci_proto::requests::forget::ForgetReply {
-    let call = test_store.call("a", None);
+    let mut call = test_store.call("a", None);
+    call.actor.origin = Origin::Person;
     let request = ForgetRequest {
         memory_id: id.clone(),
         reason: None,

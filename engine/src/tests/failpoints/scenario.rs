@@ -236,7 +236,7 @@ impl Subject {
         let actor = crate::Actor {
             origin: Origin::Agent,
             client: None,
-            session: None,
+            session: Some("s1".to_owned()),
             group: named("a"),
             checkout: None,
             is_bound: false,

@@ -5,6 +5,7 @@ use crate::client::call::VerbClient;
 use crate::commands::backup::offline;
 use crate::output::local_time::date_time;
 use crate::output::{Problem, confirm, counted, escape_line, print_line, print_note};
+use crate::speaker::require_person;
 use loci_proto::error::Exit;
 use loci_proto::requests::backup::{RestoreBackupReply, RestorePlan};
 use std::fmt::Write as _;
@@ -15,6 +16,8 @@ use std::process::ExitCode;
 /// # Errors
 /// There is no such backup, it is faulty, there is no confirmation, or the restore fails; the present memories are unchanged then.
 pub async fn run(args: RestoreBackup) -> Result<ExitCode, Problem> {
+    let what = "Only a person may replace the store by a backup";
+    require_person(what, "loci backup restore")?;
     let client = VerbClient::of_process()?;
     // One word, so that a value with a minus is no flag.
     let at = args.at.as_ref().map(|at| format!("--at={at}"));

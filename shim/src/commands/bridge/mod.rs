@@ -4,7 +4,6 @@
 
 mod folders;
 mod look;
-mod person;
 mod restore;
 mod show;
 mod switch;

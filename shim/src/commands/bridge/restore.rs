@@ -3,16 +3,16 @@
 use crate::cli::bridge::Restore;
 use crate::client::call::VerbClient;
 use crate::commands::bridge::look::scan;
-use crate::commands::bridge::person::require_person;
 use crate::commands::bridge::show::in_full;
-use crate::commands::bridge::target::Target;
+use crate::commands::bridge::target::{Target, WRITES};
 use crate::output::{Problem, confirm, escape_line, print_line, print_note};
+use crate::speaker::require_person;
 use loci_proto::requests::bridge::{BridgeFileReply, BridgeFileRequest};
 use serde_json::json;
 
 pub async fn run(client: &VerbClient, args: &Restore) -> Result<(), Problem> {
     if !args.dry_run {
-        require_person()?;
+        require_person(WRITES, "loci bridge restore")?;
     }
     let state = scan(client, args.file.is_none()).await?;
     let files = match &args.file {

@@ -6,10 +6,10 @@ use crate::cli::bridge::Write;
 use crate::client::call::VerbClient;
 use crate::commands::bridge::folders;
 use crate::commands::bridge::look::scan;
-use crate::commands::bridge::person::require_person;
-use crate::commands::bridge::target::Target;
+use crate::commands::bridge::target::{Target, WRITES};
 use crate::output::{Problem, confirm, counted, escape_line, print_line};
 use crate::setup::environment::Environment;
+use crate::speaker::require_person;
 use loci_proto::gate::ModelText;
 use loci_proto::requests::bridge::{
     BLOCK_BEGIN, BLOCK_END, BridgeBlockReply, BridgeBlockRequest, BridgeClient, LOADED_BYTES,
@@ -25,7 +25,7 @@ const MAX_MEMORIES: usize = 40;
 
 pub async fn run(client: &VerbClient, args: &Write) -> Result<(), Problem> {
     if !args.dry_run {
-        require_person()?;
+        require_person(WRITES, "loci bridge write")?;
     }
     scan(client, false).await?;
     let max_lines = Some(if args.remove { 0 } else { MAX_MEMORIES });

@@ -3,12 +3,9 @@
 //! Whatever goes wrong, it prints an empty answer and exits with 0: a hook must never cost a turn. Only the start of a session may start
 //! the daemon. Not here: what is delivered (the daemon).
 
-mod ancestors;
 mod input;
 mod missed;
 mod output;
-
-pub use ancestors::ancestors_of_process;
 
 use crate::client::admin;
 use crate::client::admin::RequestError;
@@ -16,6 +13,7 @@ use crate::client::backoff::Backoff;
 use crate::client::socket::connect;
 use crate::client::unreachable::{ConnectError, Unreachable};
 use crate::spawn::Launch;
+use crate::speaker::processes;
 use input::Input;
 use loci_project as project;
 use loci_project::Environment;
@@ -148,7 +146,7 @@ fn session(
         let found = project::find(&at_folder(environment, input.folder()));
         let _ = sender.send(Session {
             warnings: Vec::new(),
-            ancestors: ancestors_of_process(),
+            ancestors: processes::ids_above(),
             hook: Some(client),
             ..found.session(uuid::Uuid::now_v7().to_string(), id)
         });

@@ -10,7 +10,6 @@ mod names;
 use crate::cli::installation::Uninstall;
 use crate::cli::store_admin::Export;
 use crate::client::admin::RequestError;
-use crate::client::call::agent_session_of_process;
 use crate::client::unreachable::Unreachable;
 use crate::commands::ctl::{install, status, stop};
 use crate::commands::{short_lived, transfer};
@@ -19,6 +18,7 @@ use crate::installation::origin::{Installer, Origin};
 use crate::installation::service::Manager;
 use crate::output::{Problem, confirm, confirm_typed, escape_line, print_line};
 use crate::spawn;
+use crate::speaker::require_person;
 use client_entries::{ClientEntries, ClientFile, plan_client_entries, remove_client_entries};
 use inventory::{CLIENT_ENTRIES, Inventory, Kept};
 use loci_proto::admin::Places;
@@ -104,11 +104,8 @@ impl Uninstallation<'_> {
     /// Refuses to delete the memories where something else would be lost, and to an agent.
     fn check_deletion(&self) -> Result<(), Problem> {
         let data = paths::canonical(&self.paths.home);
-        if agent_session_of_process().is_some() {
-            let problem = "An agent's session does not delete the memories of all projects";
-            return Err(Problem::new(problem)
-                .hint("Run loci uninstall --delete-data in a terminal of your own"));
-        }
+        let what = "Only a person may delete the memories of all projects";
+        require_person(what, "loci uninstall --delete-data")?;
         let user_home = directories::BaseDirs::new().map(|dirs| paths::canonical(dirs.home_dir()));
         if data.parent().is_none() || user_home.is_some_and(|home| home.starts_with(&data)) {
             let problem =

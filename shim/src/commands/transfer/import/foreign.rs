@@ -3,11 +3,12 @@
 //! Not here: what becomes of a memory (the daemon).
 
 use crate::cli::import::Import;
-use crate::client::call::{VerbClient, agent_session_of_process};
+use crate::client::call::VerbClient;
 use crate::commands::short_lived;
 use crate::commands::transfer::import::native::{self, Bytes};
 use crate::commands::transfer::import::preview::{self, Preview};
 use crate::output::{Problem, confirm, print_line};
+use crate::speaker;
 use loci_proto::error::Exit;
 use loci_proto::foreign::{ForeignLine, ForeignMemory, ImportSource, Reading};
 use loci_proto::requests::export::FORMAT_VERSION;
@@ -61,7 +62,7 @@ pub async fn run(from: ImportSource, args: &Import) -> Result<ExitCode, Problem>
 /// Returns the request for what was read.
 fn request(from: ImportSource, args: &Import) -> ImportRequest {
     // A person sees the preview and says yes; a script says it for nobody.
-    let asked = agent_session_of_process().is_none() && !args.yes && io::stdin().is_terminal();
+    let asked = speaker::of_process().is_person() && !args.yes && io::stdin().is_terminal();
     ImportRequest {
         skip_bad: true,
         own_texts: args.mine,

@@ -7,6 +7,7 @@ mod preview;
 use crate::cli::import::{From, Import};
 use crate::commands::transfer::markdown_folder;
 use crate::output::Problem;
+use crate::speaker::require_person;
 use loci_proto::foreign::{Format, ImportSource};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -21,6 +22,10 @@ fn is_markdown_export(paths: &[PathBuf]) -> bool {
 /// # Errors
 /// Nothing can be read, there is no confirmation, or the daemon cannot be reached or refuses it.
 pub async fn run(args: Import) -> Result<ExitCode, Problem> {
+    if args.mine {
+        let what = "Only a person may say that the texts of a file are their own";
+        require_person(what, "loci import FILE --mine")?;
+    }
     let format = match args.from {
         None if is_markdown_export(&args.paths) => Format::Markdown,
         None | Some(From::Export | From::Dump) => return native::run(&args).await,

@@ -39,8 +39,13 @@ pub(crate) fn usual_agents_paths(places: &Places) -> Vec<PathBuf> {
         found.extend(["AGENTS.md", "AGENTS.override.md"].map(|name| folder.join(name)));
     }
     found.extend(
-        [".codex/AGENTS.md", ".config/opencode/AGENTS.md", ".gemini/GEMINI.md"]
-            .map(|name| places.home.join(name)),
+        [
+            ".codex/AGENTS.md",
+            ".codex/AGENTS.override.md",
+            ".config/opencode/AGENTS.md",
+            ".gemini/GEMINI.md",
+        ]
+        .map(|name| places.home.join(name)),
     );
     found
 }

@@ -90,12 +90,13 @@ impl Record {
     pub fn rest(self, own: &str) -> (Vec<String>, Fields) {
         let (mut bookkeeping, mut others) = (Vec::new(), Fields::new());
         for (name, value) in self.fields {
-            let is_known = has_word(BOOKKEEPING, &name)
+            let is_known = is_listed(BOOKKEEPING, &name)
                 || BOOKKEEPING_ENDS.iter().any(|end| name.ends_with(end));
             if is_empty(&value) {
                 continue;
             }
-            if has_word(own, &name) && is_bare(&value, false) || is_known && is_bare(&value, true) {
+            if is_listed(own, &name) && is_bare(&value, false) || is_known && is_bare(&value, true)
+            {
                 bookkeeping.push(name);
             } else {
                 others.insert(name, value);
@@ -105,7 +106,7 @@ impl Record {
     }
 }
 
-fn has_word(words: &str, word: &str) -> bool {
+fn is_listed(words: &str, word: &str) -> bool {
     words.split(' ').any(|known| known == word)
 }
 

@@ -6,7 +6,7 @@ use loci_proto::error::{Code, Failure};
 use rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Row};
-use serde_json::{Number, Value};
+use serde_json::{Number, Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -143,7 +143,7 @@ fn fields(row: &Row<'_>, names: &[String]) -> rusqlite::Result<Fields> {
                 Ok(text) if !text.contains(|c: char| c.is_control() && !c.is_whitespace()) => {
                     Value::from(text)
                 }
-                _ => Value::from(format!("{}-bytes", bytes.len())),
+                _ => json!({"bytes": bytes.len()}),
             },
             ValueRef::Integer(number) => Value::from(number),
             ValueRef::Real(number) => Number::from_f64(number).map_or(Value::Null, Value::Number),

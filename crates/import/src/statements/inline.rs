@@ -22,6 +22,14 @@ const TASKS: [(&str, &str); 6] = [
 
 type Events<'e, 'a> = &'e [(Event<'a>, Range<usize>)];
 
+/// The columns of a table of HTML whose rows follow.
+#[derive(Default)]
+pub(super) struct Columns {
+    pub(super) names: Vec<String>,
+    pub(super) used: Vec<bool>,
+    pub(super) head: Range<usize>,
+}
+
 /// The addresses (`[label]: address`) and footnotes of a text, and where it refers to them.
 pub(super) struct Addresses {
     /// Where a text refers to something, and the bytes of that, in order.

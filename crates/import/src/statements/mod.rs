@@ -11,13 +11,12 @@ mod tables;
 mod tests;
 
 use crate::markup::{self, FILLER, LeftOut, OPTIONS, Plain};
-use inline::{Addresses, end_of, faithful, is_image, is_json, item_text, parts, unquoted};
+use inline::{Addresses, Columns, end_of, faithful, is_image, is_json, item_text, parts, unquoted};
 pub(crate) use inline::{data, letters, without_blanks};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Parser, Tag};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
-use tables::Columns;
 
 /// A list item up to this size keeps its nested list, in bytes.
 const WHOLE_ITEM_BYTES: usize = 600;

@@ -1,18 +1,10 @@
 //! Rows of tables, of Markdown and of HTML, with the names of their columns.
 
-use super::inline::{end_of, faithful, letters};
+use super::inline::{Columns, end_of, faithful, letters};
 use super::{Events, Splitter};
 use crate::markup::{CELL_END, FILLER, HEAD_END, TABLE_END};
 use pulldown_cmark::{Event, Tag};
 use std::ops::Range;
-
-/// The columns of a table of HTML whose rows follow.
-#[derive(Default)]
-pub(super) struct Columns {
-    names: Vec<String>,
-    used: Vec<bool>,
-    head: Range<usize>,
-}
 
 impl Splitter<'_> {
     /// Adds each row with the names of its columns. A row with more cells than columns is taken as it is written.

@@ -2,6 +2,7 @@
 
 use super::letters::{letters, lines_of, of_memory};
 use super::{Home, contents, find};
+use crate::db::made_up;
 use loci_proto::foreign::{Format, Reading};
 use proptest::prelude::*;
 use rusqlite::Connection;
@@ -384,23 +385,18 @@ fn check_tables(rows: &[Vec<usize>]) -> Result<(), TestCaseError> {
     for format in [Format::McpMemoryService, Format::Engram, Format::Mem0, Format::LociMcp] {
         let path = home.path(&format!("{format}.db"));
         let conn = Connection::open(&path).expect("it opens");
-        conn.execute_batch("PRAGMA synchronous = OFF; CREATE TABLE schema_meta (key TEXT)")
-            .expect("it is created");
+        made_up::create(&conn, "schema_meta", &["key TEXT"]);
         let mut places: Vec<(String, Vec<(String, String)>)> = Vec::new();
         for (_, table, columns) in TABLES.iter().filter(|(of, ..)| *of == format) {
             let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
-            let sql = format!("CREATE TABLE {table} ({})", names.join(", "));
-            conn.execute_batch(&sql).expect("it is created");
+            made_up::create(&conn, table, &names);
             for (number, kinds) in rows.iter().enumerate() {
                 let cells: Vec<Cell> = columns
                     .iter()
                     .zip(kinds)
                     .map(|((_, usual), kind)| cell(*kind, usual, &mut count))
                     .collect();
-                let marks = vec!["?"; cells.len()].join(", ");
-                let values = rusqlite::params_from_iter(cells.iter());
-                conn.execute(&format!("INSERT INTO {table} VALUES ({marks})"), values)
-                    .expect("it is added");
+                made_up::insert(&conn, table, &cells);
                 let mut all = Vec::new();
                 for (name, cell) in names.iter().zip(&cells) {
                     let value = match cell {

@@ -3,7 +3,7 @@
 use crate::home::{TestHome, binaries};
 use crate::in_time::OutputInTime;
 use serde_json::Value;
-use std::fs;
+use std::process::Command;
 
 #[test]
 fn the_check_names_the_build_and_the_command() {
@@ -27,7 +27,9 @@ fn the_check_names_the_build_and_the_command() {
 fn a_copy_of_unknown_origin_says_so() {
     let home = TestHome::without_model();
     let copy = home.path("loci");
-    fs::copy(binaries().join("loci"), &copy).expect("the program is copied");
+    // By another process: a file that this one has open for writing while another test starts a program is busy.
+    let copied = Command::new("cp").arg(binaries().join("loci")).arg(&copy).output_in_time();
+    assert!(copied.expect("cp runs").status.success());
     let output = home.command_at(&copy).args(["update", "--check"]).output_in_time();
     let text = String::from_utf8(output.expect("loci runs").stdout).expect("the output is UTF-8");
     assert!(text.contains("Installed by an unknown way"), "{text}");

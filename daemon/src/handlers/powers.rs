@@ -13,23 +13,24 @@ use loci_proto::requests::verbs::Callers;
 /// # Errors
 /// `conflict`, with the command for the person.
 pub(super) fn check(session: &Session, request: &Request) -> Result<(), Failure> {
-    let powers = request.powers();
-    let is_for_person = powers.callers == Callers::Person || changes_every_project(request);
-    if !is_for_person || session.actor().origin == Origin::Person {
+    if session.actor().origin == Origin::Person {
         return Ok(());
     }
+    let powers = request.powers();
+    let of_verb = (powers.callers == Callers::Person).then_some(powers.command);
+    let Some(command) = of_verb.or(command_for_every_project(request)) else { return Ok(()) };
     let purpose = powers.purpose.trim_end_matches('.');
     let (first, rest) = purpose.split_at(1);
     let message = format!("{}{rest}, which only a person may do", first.to_lowercase());
-    Err(Failure::only_person(message, powers.command))
+    Err(Failure::only_person(message, command))
 }
 
-/// Returns whether a verb that agents and scripts may call is asked for what concerns more than is theirs.
-fn changes_every_project(request: &Request) -> bool {
+/// Returns the command for a person of a request that concerns more than is the caller's, of a verb that agents and scripts may call.
+fn command_for_every_project(request: &Request) -> Option<&'static str> {
     match request {
-        Request::Scan(scan) => scan.redact,
-        Request::Cleanup(cleanup) => !cleanup.dry_run,
-        Request::Incognito(incognito) => incognito.off,
-        _ => false,
+        Request::Scan(scan) if scan.redact => Some("loci scan --redact"),
+        Request::Cleanup(cleanup) if !cleanup.dry_run => Some("loci cleanup"),
+        Request::Incognito(incognito) if incognito.off => Some("loci ctl incognito --off"),
+        _ => None,
     }
 }

@@ -51,6 +51,42 @@ fn what_was_forgotten_does_not_come_back_when_the_client_moves_it_to_another_fil
 }
 
 #[test]
+fn what_was_forgotten_does_not_come_back_under_another_heading() {
+    let under = |heading: &str| format!("# {heading}\n\n{}", list(&[HERON, OWLS, BEES]));
+    let watched = Watched::new(TestHome::without_model(), &under("Notes"));
+    watched.on();
+    watched.done(&["forget", &watched.id_of("heron"), "--yes"]);
+    watched.done(&["forget", &watched.id_of("Owls"), "--hard", "--yes"]);
+    watched.write("MEMORY.md", &under("Other notes"));
+    watched.scan();
+    assert_eq!(watched.memories(), [format!("Other notes: {BEES}")]);
+    let version = watched.done(&["bridge", "history", "MEMORY.md", "--version", "2"]);
+    assert_eq!(version, format!("# Other notes\n\n- {HERON}\n[FORGOTTEN]\n- {BEES}\n"));
+    watched.write("MEMORY.md", &under("Other notes"));
+    watched.write("more.md", &format!("# More\n\n{}", list(&[HERON, OWLS])));
+    watched.scan();
+    assert_eq!(watched.memories(), [format!("Other notes: {BEES}")]);
+    // The import finds neither.
+    let reply = watched.json(&["import", "--from", "claude-memory", "--yes"]);
+    assert_eq!(reply["new"], 0, "{reply}");
+    assert_eq!(watched.memories(), [format!("Other notes: {BEES}")]);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_hides_no_deletion_of_another() {
+    let watched = Watched::new(TestHome::without_model(), &list(&[HERON]));
+    watched.on();
+    watched.write("large.md", &"x".repeat((1 << 20) + 1));
+    watched.write("owls.md", &list(&[OWLS]));
+    watched.scan();
+    let owls = watched.id_of("Owls");
+    fs::remove_file(watched.memory.join("owls.md")).expect("the file is removed");
+    watched.scan();
+    let memory = watched.json(&["inspect", &owls]);
+    assert!(memory["memory"]["metadata"]["source_gone"].is_string(), "{memory}");
+}
+
+#[test]
 fn a_look_that_met_a_busy_store_is_repeated_before_the_interval_is_over() {
     let home = TestHome::without_model();
     home.configure("[server]\nlog_level = \"debug\"\n[bridge]\ninterval_seconds = 3600");

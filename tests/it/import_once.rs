@@ -2,7 +2,7 @@
 
 use crate::bridge::claude_memory;
 use crate::home::TestHome;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 
 const NOTES: &str = "# Shop memory\n\n- [Kiln](kiln.md) - the kiln\n\n## People\n\n- Marta owns the kiln and the glazes\n- Tomasz reviews the shop\n";
@@ -137,4 +137,32 @@ fn a_statement_of_two_files_of_a_project_is_stored_once_and_the_preview_names_th
             format!("Tidepool > Conventions: {rule}"),
         ]
     );
+}
+
+#[test]
+fn a_renamed_heading_brings_back_nothing_and_doubles_nothing() {
+    let home = TestHome::without_model();
+    let path = home.path("notes.md");
+    let statements = ["bicycle", "ladder", "boat"]
+        .map(|thing| format!("- Keep the red {thing} in the dry cellar\n"));
+    let under = |heading: &str| format!("# {heading}\n\n{}", statements.concat());
+    let import = |text: &str| {
+        fs::write(&path, text).expect("the file is written");
+        let path = path.to_str().expect("a path");
+        done(&home, &["import", "--from", "markdown", path, "--yes"])
+    };
+    assert_eq!(import(&under("Alpha"))["import"]["added"], 3);
+    for (thing, hard) in [("ladder", false), ("boat", true)] {
+        let found = done(&home, &["list", "--text", thing]);
+        let id = found["memories"][0]["id"].as_str().expect("it is listed").to_owned();
+        let hard = if hard { vec!["--hard"] } else { vec![] };
+        done(&home, &[&["forget", &id, "--yes"], &hard[..]].concat());
+    }
+    let again = import(&under("Beta"));
+    assert_eq!(
+        (&again["import"]["added"], &again["import"]["changed"]),
+        (&json!(0), &json!(1)),
+        "{again}"
+    );
+    assert_eq!(texts(&home), ["Beta: Keep the red bicycle in the dry cellar"]);
 }

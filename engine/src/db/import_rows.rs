@@ -3,6 +3,7 @@
 //! Not here: merging a line with an existing row (`crate::transfer`).
 
 use crate::db::lexical::TriggersOff;
+use crate::db::memory_row::parsed;
 use crate::db::{log, vectors};
 use crate::error::Result;
 use crate::model::importance::Importance;
@@ -230,15 +231,24 @@ pub(crate) fn with_metadata(conn: &Connection, field: &str) -> Result<Vec<i64>> 
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns whether exactly this text was forgotten in a project.
-pub(crate) fn was_forgotten(
+/// Returns a forgotten memory of a project with exactly this text.
+pub(crate) fn forgotten(
     conn: &Connection,
     group: &str,
     content: &str,
     hash: &[u8],
-) -> Result<bool> {
-    let sql = "SELECT 1 FROM memories WHERE content_hash = ?1 AND status = 'forgotten' AND source_group = ?2 AND content = ?3";
-    Ok(conn.prepare_cached(sql)?.exists(params![hash, group, content])?)
+) -> Result<Option<MemoryId>> {
+    let sql = "SELECT id FROM memories WHERE content_hash = ?1 AND status = 'forgotten' AND source_group = ?2 AND content = ?3";
+    let mut statement = conn.prepare_cached(sql)?;
+    Ok(statement.query_row(params![hash, group, content], |row| parsed(row, 0)).optional()?)
+}
+
+/// Returns the row numbers of the forgotten memories of a project whose metadata has a key.
+pub(crate) fn forgotten_imports(conn: &Connection, group: &str, key: &str) -> Result<Vec<i64>> {
+    let sql = "SELECT seq FROM memories WHERE status = 'forgotten' AND source_group = ?1 AND instr(metadata, json_quote(?2) || ':') > 0";
+    let mut statement = conn.prepare_cached(sql)?;
+    let seqs = statement.query_map([group, key], |row| row.get(0))?;
+    Ok(seqs.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Inserts a variant; returns false if it exists already.

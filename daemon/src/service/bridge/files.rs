@@ -64,7 +64,7 @@ pub struct FoundFile {
 pub struct FoundFiles {
     /// The files.
     pub files: Vec<FoundFile>,
-    /// What could not be looked at; files that are missing are then not taken for deleted.
+    /// What could not be looked at.
     pub problems: Vec<String>,
 }
 
@@ -167,6 +167,17 @@ impl FoundFiles {
 
 fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+}
+
+/// Returns whether a file is no longer at its path. Of one that cannot be looked at nothing is known.
+#[must_use]
+pub fn is_gone(path: &Path) -> bool {
+    match path.symlink_metadata() {
+        Ok(meta) => !meta.is_file(),
+        Err(error) => {
+            matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+        }
+    }
 }
 
 /// Reads a file.

@@ -272,13 +272,11 @@ fn changes(
         }
         changes.changed.extend(scanned(watched.client, projects, policy, (file, read, hash)));
     }
-    // What could not be looked at may still be there.
-    if changes.problems.is_empty() {
-        let is_of_client = |path: &str| is_below(watched, projects, path);
-        let gone = projects.state.files.keys().filter(|path| !present.contains(*path));
-        changes.gone = gone.filter(|path| is_of_client(path)).cloned().collect();
-        changes.gone.sort();
-    }
+    // Each is asked for by itself: what a problem kept from being looked at may still be there.
+    let is_gone = |path: &str| is_below(watched, projects, path) && files::is_gone(Path::new(path));
+    let missing = projects.state.files.keys().filter(|path| !present.contains(*path));
+    changes.gone = missing.filter(|path| is_gone(path)).cloned().collect();
+    changes.gone.sort();
     changes
 }
 

@@ -10,10 +10,10 @@ mod rewordings;
 pub(crate) use record::ACT;
 pub use record::{Rewording, Scan, ScanCounts, ScanProgress, ScannedFile};
 
-use crate::bridge::LoadedMemory;
 use crate::bridge::statements::{self, file_name};
+use crate::bridge::{LoadedMemory, origin};
 use crate::db::bridge::{self, ClientRow, FileRow, ProjectRow, VersionRow};
-use crate::db::{folders, groups, import_rows};
+use crate::db::{folders, groups, import_rows, tombstones};
 use crate::duplicate::content_hash::hash;
 use crate::error::Result;
 use crate::handles::reader::Reader;
@@ -319,6 +319,13 @@ pub(crate) fn erase(change: &Change<'_>, memory: &Memory, earlier: &[String]) ->
         std::iter::once(&memory.content).chain(earlier).map(String::as_str).collect();
     let mut hashes: HashSet<[u8; 16]> = texts.iter().map(|text| hash(text)).collect();
     hashes.extend(bridge::hashes_of(change.conn, memory.id.as_str())?);
+    let place = origin::origin(memory).map(|from| from.place).unwrap_or_default();
+    for text in texts.iter().filter_map(|text| origin::clear_text(text, &place)) {
+        // It may be under another heading there, or come back under one.
+        hashes.insert(hash(text));
+        let group = memory.group.as_deref().unwrap_or_default();
+        tombstones::insert(change.conn, &origin::erased_text_id(group, text), change.call.now)?;
+    }
     for row in bridge::texts(change.conn)? {
         let Some(client) = BridgeClient::of(&row.client) else { continue };
         let Some(text) = bridge::text(change.conn, &row.hash)? else { continue };

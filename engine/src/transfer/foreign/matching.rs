@@ -2,6 +2,7 @@
 //!
 //! Not here: what becomes of it (`reconcile`), the comparison of words (`bridge::wording`).
 
+use crate::bridge::origin::clear_text;
 use crate::bridge::{ComparisonBudget, rewordings};
 use crate::transfer::foreign::stored::Earlier;
 use loci_proto::foreign::{ForeignMemory, ImportOrigin};
@@ -43,9 +44,36 @@ pub(super) fn match_all<'a>(
     }
     let mut matches = Matches { found, undecided: HashSet::new() };
     for path in PATHS {
+        match_moved(path, (origins, memories), &mut unmatched, &mut matches.found);
+    }
+    for path in PATHS {
         match_rewordings(path, (origins, memories), &mut unmatched, &mut matches);
     }
     matches
+}
+
+/// Matches statements with those of the same words that left another place of the same file: a heading above them was renamed.
+fn match_moved<'a>(
+    path: fn(&ImportOrigin) -> &str,
+    (origins, memories): (&[Option<ImportOrigin>], &[Option<ForeignMemory>]),
+    unmatched: &mut [Option<&'a Earlier>],
+    found: &mut [Option<&'a Earlier>],
+) {
+    let mut left: HashMap<(String, String), Vec<usize>> = HashMap::new();
+    for (at, old) in unmatched.iter().enumerate().rev() {
+        let Some(old) = old.filter(|old| old.origin.id.is_none()) else { continue };
+        if let Some(text) = clear_text(&old.line.content, &old.origin.place) {
+            let key = (path(&old.origin).to_owned(), text.to_owned());
+            left.entry(key).or_default().push(at);
+        }
+    }
+    for ((found, origin), memory) in found.iter_mut().zip(origins).zip(memories) {
+        let (None, Some(origin), Some(memory)) = (&found, origin, memory) else { continue };
+        let text = clear_text(&memory.content, &memory.place).filter(|_| origin.id.is_none());
+        let key = text.map(|text| (path(origin).to_owned(), text.to_owned()));
+        let old = key.and_then(|key| left.get_mut(&key)).and_then(Vec::pop);
+        *found = old.and_then(|old| unmatched[old].take());
+    }
 }
 
 /// The texts of one place of a file.

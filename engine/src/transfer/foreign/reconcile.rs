@@ -3,6 +3,7 @@
 //! A memory with an id of its program is found again by it. A statement of a Markdown file is found by its text, otherwise as the most
 //! similar one under the same heading. What is no longer in the file stays.
 
+use crate::bridge::origin::{clear_text, erased_text_id};
 use crate::error::Result;
 use crate::flags;
 use crate::transfer::foreign::body::Body;
@@ -306,9 +307,16 @@ impl Decider<'_, '_> {
                 return Ok(Some((same, "is stored already".into())));
             }
         }
-        // From the same file it is found by its id; this is its text in another one.
-        if self.stored.was_forgotten(group, &memory.content)? {
-            return Ok(Some((None, "was forgotten here".into())));
+        // From the same file it is found by its id; this is its text in another one, or under another heading.
+        if let Some(id) = self.stored.forgotten(group, memory)? {
+            return Ok(Some((Some(id), "was forgotten here".into())));
+        }
+        let erased =
+            clear_text(&memory.content, &memory.place).map(|text| erased_text_id(group, text));
+        if let Some(id) = erased
+            && self.stored.was_erased(&id)?
+        {
+            return Ok(Some((Some(id), "was erased here".into())));
         }
         if memory.own_id.is_some() {
             return Ok(None);

@@ -1,5 +1,6 @@
 //! What is stored already, as far as an import compares with it.
 
+use crate::bridge::origin::clear_text;
 use crate::db::{export_rows, import_rows, memories, tombstones};
 use crate::duplicate::content_hash::hash;
 use crate::error::Result;
@@ -9,10 +10,8 @@ use loci_proto::foreign::{ForeignMemory, IMPORTED, ImportOrigin, text_hash, with
 use loci_proto::memory::{MemoryId, Trust};
 use rusqlite::Connection;
 use serde::Deserialize;
+use std::cell::RefCell;
 use std::collections::HashMap;
-
-/// Words from which a statement of a file is understood without the headings above it.
-const MIN_CLEAR_WORDS: usize = 5;
 
 /// A memory that an earlier import has stored.
 #[derive(Debug, Clone)]
@@ -44,12 +43,19 @@ pub(super) struct Stored<'a> {
     pub earlier: Vec<Earlier>,
     /// Statements of files, with their project.
     pub statements: Statements,
+    /// The forgotten statements of the projects that were asked for, by their text without headings.
+    forgotten: RefCell<HashMap<String, HashMap<String, MemoryId>>>,
 }
 
 impl<'a> Stored<'a> {
+    fn empty(conn: &'a Connection) -> Self {
+        let (statements, forgotten) = (Statements::default(), RefCell::default());
+        Self { conn, earlier: Vec::new(), statements, forgotten }
+    }
+
     /// Reads the memories of earlier imports.
     pub fn load(conn: &'a Connection) -> Result<Self> {
-        let mut stored = Self { conn, earlier: Vec::new(), statements: Statements::default() };
+        let mut stored = Self::empty(conn);
         for seq in import_rows::with_metadata(conn, IMPORTED)? {
             let Some(earlier) = earlier(conn, seq)? else { continue };
             if earlier.is_active() && earlier.origin.id.is_none() {
@@ -64,7 +70,7 @@ impl<'a> Stored<'a> {
 
     /// Reads the memories of the same texts of the same files, without what these files stated otherwise.
     pub fn of_origins(conn: &'a Connection, origins: &[ImportOrigin]) -> Result<Self> {
-        let mut stored = Self { conn, earlier: Vec::new(), statements: Statements::default() };
+        let mut stored = Self::empty(conn);
         for origin in origins {
             for number in 0.. {
                 let found = import_rows::find(conn, &origin.memory_id(number))?;
@@ -102,9 +108,24 @@ impl<'a> Stored<'a> {
         Ok(of_group.next().map(|memory| memory.id))
     }
 
-    /// Returns whether exactly this text was forgotten in a project.
-    pub fn was_forgotten(&self, group: &str, text: &str) -> Result<bool> {
-        import_rows::was_forgotten(self.conn, group, text, &hash(text))
+    /// Returns the forgotten memory of a project that has this text, or states it under other headings.
+    pub fn forgotten(&self, group: &str, memory: &ForeignMemory) -> Result<Option<MemoryId>> {
+        let ForeignMemory { content, place, .. } = memory;
+        let same = import_rows::forgotten(self.conn, group, content, &hash(content))?;
+        let Some(text) = clear_text(content, place) else { return Ok(same) };
+        let mut known = self.forgotten.borrow_mut();
+        if !known.contains_key(group) {
+            let mut texts = HashMap::new();
+            for seq in import_rows::forgotten_imports(self.conn, group, IMPORTED)? {
+                let Some(Earlier { origin, line }) = earlier(self.conn, seq)? else { continue };
+                if let Some(text) = clear_text(&line.content, &origin.place) {
+                    texts.insert(text_hash(text), line.id.clone());
+                }
+            }
+            known.insert(group.to_owned(), texts);
+        }
+        let under_other = known.get(group).and_then(|texts| texts.get(&text_hash(text)));
+        Ok(same.or_else(|| under_other.cloned()))
     }
 }
 
@@ -131,7 +152,7 @@ impl Statements {
     /// shorter ones need their heading to be understood.
     pub fn other_file(&self, group: &str, memory: &ForeignMemory) -> Option<&str> {
         let text = without_place(&memory.content, &memory.place);
-        let is_clear = text.split_whitespace().nth(MIN_CLEAR_WORDS - 1).is_some();
+        let is_clear = clear_text(&memory.content, &memory.place).is_some();
         let heading = |place: &str| place.rsplit(" > ").next().unwrap_or_default().to_lowercase();
         let places = self.0.get(&(group.to_owned(), text_hash(text)))?;
         let mut others = places.iter().filter(|(path, place)| {

@@ -4,9 +4,11 @@
 
 use crate::markup::LeftOut;
 use crate::rows::Fields;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Range;
 
 /// Maximum depth of objects around the lists.
@@ -28,9 +30,47 @@ impl Item {
         serde_json::from_str(&text[self.bytes.clone()]).unwrap_or_default()
     }
 
-    /// Parses it; `None` if it is no object.
+    /// Parses it; `None` if it is no object. Of fields with one name the later ones get a number.
     pub fn fields(&self, text: &str) -> Option<Fields> {
-        serde_json::from_str(&text[self.bytes.clone()]).ok()
+        let Pairs(pairs) = serde_json::from_str(&text[self.bytes.clone()]).ok()?;
+        let mut fields = Fields::new();
+        for (name, value) in pairs {
+            let value = serde_json::from_str(value.get()).ok()?;
+            let mut given = name.clone();
+            for number in 2.. {
+                if !fields.contains_key(&given) {
+                    break;
+                }
+                given = format!("{name} ({number})");
+            }
+            fields.insert(given, value);
+        }
+        Some(fields)
+    }
+}
+
+/// The fields of an object in their order, also several of one name.
+struct Pairs<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Pairs<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Pairs<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(Pairs(pairs))
+            }
+        }
+        deserializer.deserialize_map(Fields)
     }
 }
 
@@ -55,14 +95,12 @@ impl Shape {
     }
 
     /// Returns whether an object is around items, and no item itself.
-    fn is_around(self, fields: &BTreeMap<String, &RawValue>) -> bool {
-        let is_text = |name: &&str| {
-            fields
-                .get(*name)
-                .is_some_and(|value| value.get().starts_with('"') && value.get() != "\"\"")
+    fn is_around(self, Pairs(pairs): &Pairs<'_>) -> bool {
+        let is_text = |(name, value): &(String, &RawValue)| {
+            let is_written = value.get().starts_with('"') && value.get() != "\"\"";
+            is_written && self.texts.contains(&name.as_str())
         };
-        fields.iter().any(|(name, value)| self.is_list(name, value))
-            && !self.texts.iter().any(is_text)
+        pairs.iter().any(|(name, value)| self.is_list(name, value)) && !pairs.iter().any(is_text)
     }
 }
 
@@ -111,10 +149,10 @@ impl Items {
             self.items.extend(values.into_iter().map(item));
         } else if raw.get().starts_with('{')
             && depth < MAX_DEPTH
-            && let Ok(fields) = serde_json::from_str::<BTreeMap<String, &RawValue>>(raw.get())
+            && let Ok(fields) = serde_json::from_str::<Pairs<'_>>(raw.get())
             && shape.is_around(&fields)
         {
-            for (name, value) in fields {
+            for (name, value) in fields.0 {
                 if shape.is_list(&name, value) {
                     self.add(text, value, &name, (shape, depth + 1));
                 } else {
@@ -125,5 +163,22 @@ impl Items {
         } else {
             self.items.push(Item { list: list.to_owned(), bytes: bytes_of(raw) });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_of_one_name_are_all_kept() {
+        let shape = Shape { lists: &["results"], texts: &["memory"] };
+        let text = r#"{"results": [{"memory": "one", "memory": "two"}], "results": [{"memory": "three"}]}"#;
+        let Items { items, left_out } = items(text, shape).expect("it is JSON");
+        let fields: Vec<Fields> = items.iter().filter_map(|item| item.fields(text)).collect();
+        assert_eq!((fields.len(), left_out.len()), (2, 0));
+        assert_eq!(fields[0]["memory"], "one");
+        assert_eq!(fields[0]["memory (2)"], "two");
+        assert_eq!(fields[1]["memory"], "three");
     }
 }

@@ -232,6 +232,10 @@ fn what_claude_loads_by_itself_is_withheld_from_claude_alone() {
     };
     assert!(prompt("claude", "before").contains(DEPLOY), "it is given while nothing is watched");
     watched.on();
+    // With its vector what was imported is the better match, and held back.
+    wait_until("every memory has a vector", || {
+        agent.call("memory_stats", json!({})).expect("is counted")["without_vector"] == 0
+    });
     assert!(!prompt("claude", "own").contains(DEPLOY));
     assert!(prompt("codex", "other").contains(DEPLOY), "another client does not load the file");
     wait_until("the receipt is written", || {

@@ -6,6 +6,7 @@
 use crate::bridge::{LoadedMemory, origin};
 use crate::db::memories;
 use crate::duplicate::content_hash::hash;
+use crate::duplicate::is_same_wording;
 use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::hooks::selection::{Found, Matches};
@@ -39,7 +40,8 @@ impl Reader {
         let query = prepared.request.query.as_deref().unwrap_or_default();
         let projects = ProjectPreference::new(query, &group, &self.projects(context)?);
         let answer = self.recall(prepared, context)?;
-        let mut found = Vec::with_capacity(answer.shown.len());
+        let mut found: Vec<Found> = Vec::with_capacity(answer.shown.len());
+        let mut texts = Vec::with_capacity(answer.shown.len());
         for (seq, result) in answer.shown.iter().zip(answer.reply.results) {
             let Some(memory) = memories::by_seq(&self.conn, *seq)? else { continue };
             // The newer version is a result too.
@@ -53,6 +55,7 @@ impl Reader {
             let line = text::line(&memory, PROMPT_LINE, About::Source, notes);
             let is_untrusted = memory.provenance.is_gated();
             let fit = result.score.unwrap_or_default();
+            texts.push(origin::bare(&memory).to_owned());
             found.push(Found {
                 seq: *seq,
                 id: result.id,
@@ -68,6 +71,13 @@ impl Reader {
                 updated_at: memory.updated_at,
                 line,
             });
+        }
+        // What is held back takes the place of nothing: who is trusted and says it in the same words answers as well.
+        for at in (0..found.len()).filter(|at| !found[*at].is_untrusted).collect::<Vec<_>>() {
+            let held = found.iter().zip(&texts).filter(|(other, _)| other.is_untrusted);
+            let same = held.filter(|(_, text)| is_same_wording(text, &texts[at]));
+            let fit = same.map(|(other, _)| other.fit).fold(found[at].fit, f64::max);
+            found[at].fit = fit;
         }
         Ok(Matches { is_unjudged, found })
     }

@@ -117,6 +117,18 @@ fn a_permanent_deletion_takes_out_the_statement_that_was_edited_since() {
     assert_eq!(watched.memories(), [BEES, OWLS]);
 }
 
+#[test]
+fn a_permanent_deletion_names_the_older_wording_that_stays() {
+    let watched = Watched::new(TestHome::without_model(), &list(&[HERON]));
+    watched.on();
+    let older = watched.id_of("Lisbon");
+    watched.write("MEMORY.md", &list(&[&HERON.replace("Lisbon", "Porto")]));
+    watched.scan();
+    let reply = watched.json(&["forget", &watched.id_of("Porto"), "--hard", "--yes"]);
+    let note = reply["note"].as_str().expect("a note");
+    assert!(note.contains("replaced by it") && note.contains(&older), "{reply}");
+}
+
 /// A thousand statements of `words` words, each time in other words.
 fn thousand(seed: u64, words: usize) -> String {
     let mut state = seed;

@@ -29,7 +29,6 @@ pub(super) fn check(session: &Session, request: &Request) -> Result<(), Failure>
 fn command_for_every_project(request: &Request) -> Option<&'static str> {
     match request {
         Request::Scan(scan) if scan.redact => Some("loci scan --redact"),
-        Request::Cleanup(cleanup) if !cleanup.dry_run => Some("loci cleanup"),
         Request::Incognito(incognito) if incognito.off => Some("loci ctl incognito --off"),
         _ => None,
     }

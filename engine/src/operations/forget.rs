@@ -236,6 +236,7 @@ impl Writer {
 /// remain, which prevents an import from restoring the memory.
 pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetReply> {
     let id = memory.id.as_str();
+    let older = memories::replaced_by(change.conn, &memory.id)?;
     let derived = crate::maintain::remove_quotes_of(change, memory)?;
     // The memories that this summary replaced become active again.
     for source in memories::sources(change.conn, memory.seq)? {
@@ -274,15 +275,18 @@ pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetRe
     let from = json!({"hard": true, "scope": memory.scope, "group": memory.group});
     change.log(Operation::Delete, &memory.id, &from)?;
     change.touch(memory.seq);
-    Ok(ForgetReply { note: note(&derived), ..reply(memory.id.clone(), "deleted", false) })
+    Ok(ForgetReply { note: note(&derived, &older), ..reply(memory.id.clone(), "deleted", false) })
 }
 
-/// Returns a note that names the memories made from the deleted one, which may contain its text.
-fn note(derived: &[MemoryId]) -> Option<String> {
-    let ids: Vec<&str> = derived.iter().map(MemoryId::as_str).collect();
+/// Returns a note that names the memories that may contain the text of the deleted one: made from it, or replaced by it.
+fn note(derived: &[MemoryId], older: &[Memory]) -> Option<String> {
+    let is_older =
+        |memory: &&Memory| memory.status == Status::Superseded && !derived.contains(&memory.id);
+    let older = older.iter().filter(is_older).map(|memory| &memory.id);
+    let ids: Vec<&str> = derived.iter().chain(older).map(MemoryId::as_str).collect();
     (!ids.is_empty()).then(|| {
         format!(
-            "These memories were made from it and may still contain its text; forget them too: {}",
+            "These memories were made from it or replaced by it, and may still contain its text; forget them too: {}",
             ids.join(", ")
         )
     })

@@ -196,7 +196,7 @@ macro_rules! verbs {
                 Write with handler, Command, Store, Everybody, Offered, "loci ctl maintenance";
             /// Forgets memories of low confidence that are not used.
             "cleanup" => Cleanup($crate::requests::cleanup::CleanupRequest) -> $crate::requests::cleanup::CleanupReply:
-                Write with handler, CommandOfOwn, Store, Person, Offered, "loci cleanup";
+                Write with handler, Person, Store, Person, Offered, "loci cleanup";
             /// Lists groups.
             "groups" => Groups($crate::requests::groups::GroupsRequest) -> $crate::requests::groups::GroupsReply:
                 Read with engine, Command, Visible, Everybody, Offered, "loci groups";

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// `loci import`
 #[derive(Debug, Args)]
 pub struct Import {
-    /// What loci export or loci dump has written, or a backup; - reads standard input. With --from: files and folders of that program.
+    /// What loci export or loci dump has written, or a backup, - for standard input. With --from: files and folders of that program.
     #[arg(value_name = "PATH", required_unless_present = "from")]
     pub paths: Vec<PathBuf>,
     /// Import from another program, or Markdown; shows a preview and asks. Default: export or dump, as the file says.

@@ -13,6 +13,9 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use std::sync::OnceLock;
 use tempfile::TempDir;
 
+/// Maximum requests to a shim whose answers nobody reads.
+const MAX_UNHEARD: usize = 1_000_000;
+
 /// A Python program that runs a command at a pseudo-terminal: waits for the question, types the
 /// line, prints the screen, exits with the command's code.
 const TERMINAL: &str = r#"
@@ -393,7 +396,16 @@ impl Agent {
     /// Closes the shim's output and sends a request; returns the shim's exit code.
     pub fn close_output(mut self) -> Option<i32> {
         drop(self.stdout.take());
-        self.send(r#"{"jsonrpc":"2.0","id":"unheard","method":"ping"}"#);
+        // A program that another test starts has the other end too until it runs: the first answers may still be written.
+        for _ in 0..MAX_UNHEARD {
+            let stdin = self.stdin.as_mut().expect("the stream is open");
+            let sent = in_time("the shim to read its input or to exit", || {
+                writeln!(stdin, r#"{{"jsonrpc":"2.0","id":"unheard","method":"ping"}}"#)
+            });
+            if sent.is_err() || self.child.try_wait().expect("it is asked").is_some() {
+                break;
+            }
+        }
         self.wait_for_exit()
     }
 

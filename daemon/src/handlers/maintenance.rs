@@ -78,7 +78,7 @@ mod tests {
 
     /// Returns a service over an empty store; its clock takes `latest` as the time of the latest entry.
     fn fixture(folder: &tempfile::TempDir, latest: Timestamp) -> ServiceFixture {
-        let fixture = ServiceFixture::warm(folder, Embedder::with_hash_vectors());
+        let fixture = ServiceFixture::warm(folder, Embedder::with_hash_vectors()).by_person();
         fixture.service.clock.initialise(latest, None);
         fixture
     }

@@ -30,7 +30,7 @@ mod tests {
     #[tokio::test]
     async fn only_a_reset_that_deletes_drops_the_buffered_accesses() {
         let folder = tempfile::tempdir().expect("a folder");
-        let fixture = ServiceFixture::warm(&folder, Embedder::with_hash_vectors());
+        let fixture = ServiceFixture::warm(&folder, Embedder::with_hash_vectors()).by_person();
         let usage = &fixture.service.usage;
         for (dry_run, left) in [(true, 1), (false, 0)] {
             usage.record_accesses(&[1], |_| true);

@@ -77,6 +77,14 @@ impl ServiceFixture {
         Self { service: Arc::new(service), session, store, writer: writer_threads }
     }
 
+    /// Makes the calls those of a person.
+    pub(crate) fn by_person(self) -> Self {
+        let hello = hello::Session { speaker: hello::Speaker::Person, ..self.session.hello };
+        let group = "group".parse().expect("the name is valid");
+        let session = Session::new(hello, SessionKind::CommandLine, &group, Timestamp(0));
+        Self { session, ..self }
+    }
+
     /// Calls a verb by its name.
     pub(crate) async fn call(&self, name: &str, arguments: Value) -> Result<Value, Failure> {
         let arguments = serde_json::from_value(arguments).expect("the arguments are an object");

@@ -1,9 +1,8 @@
 //! The program `loci`: parses the command line, runs the command, and exits with its exit code. The binary only calls [`main`].
 
-use crate::cli;
 use crate::cli::{Cli, Command, foreign_commands};
-use crate::commands;
 use crate::output::{OutputFormat, Problem, print_json_error, report};
+use crate::{cli, commands};
 use clap::{CommandFactory, FromArgMatches};
 use loci_proto::error::Exit;
 use std::process::ExitCode;

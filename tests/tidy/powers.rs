@@ -4,7 +4,7 @@
 
 use crate::assert_rule;
 use loci_proto::requests::Request;
-use loci_proto::requests::verbs::{Access, Callers, Concerns, Powers, Viewer, WhereOff};
+use loci_proto::requests::verbs::{Access, Callers, Concerns, InViewer, Powers, WhereOff};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -32,13 +32,13 @@ fn where_off(served: WhereOff) -> &'static str {
 
 fn row(name: &str, powers: &Powers) -> String {
     let tool = if powers.callers.has_tool() { format!(", `{name}`") } else { String::new() };
-    let also = match (powers.access, powers.concerns, powers.viewer) {
+    let also = match (powers.access, powers.concerns, powers.in_viewer) {
         (Access::Read, Concerns::Visible, _) => "",
         (Access::Read, Concerns::Store, _) => ", in every project",
-        (Access::Write, Concerns::Visible, Viewer::Offered) => ", changes",
-        (Access::Write, Concerns::Visible, Viewer::Hidden) => ", changes, not in the viewer",
-        (Access::Write, Concerns::Store, Viewer::Offered) => ", changes, in every project",
-        (Access::Write, Concerns::Store, Viewer::Hidden) => {
+        (Access::Write, Concerns::Visible, InViewer::Offered) => ", changes",
+        (Access::Write, Concerns::Visible, InViewer::Hidden) => ", changes, not in the viewer",
+        (Access::Write, Concerns::Store, InViewer::Offered) => ", changes, in every project",
+        (Access::Write, Concerns::Store, InViewer::Hidden) => {
             ", changes, in every project, not in the viewer"
         }
     };

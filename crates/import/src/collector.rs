@@ -380,7 +380,8 @@ pub(crate) fn memory_of(file: &TextFile, project: Option<ForeignProject>) -> For
 }
 
 /// Returns a memory at a path without a text and a time, about no project.
-pub(crate) fn memory_at(path: &str) -> ForeignMemory {
+#[must_use]
+pub fn memory_at(path: &str) -> ForeignMemory {
     ForeignMemory {
         path: path.to_owned(),
         root: None,

@@ -37,6 +37,7 @@ mod times;
 mod transcripts;
 
 use collector::Collector;
+pub use collector::memory_at;
 use error::Result;
 use loci_base::privacy::Policy;
 use loci_proto::error::{Code, Failure};

@@ -19,7 +19,7 @@ const DEFAULT_STREAM: &str = "__user_default__";
 const CATEGORIES: [(&str, &str); 3] =
     [("PreferenceOrDecision", "preference"), ("ProjectState", "project_state"), ("Fact", "fact")];
 
-/// Fields of a chunk that start anew or only serve Loomem.
+/// Fields of a chunk that an import resets, or that only Loomem uses.
 const OWN: &str = "level is_latest importance access_count source_ids prompt_version supersedes_id root_memory_id consolidated chunk_ids last_accessed";
 const SHAPE: Shape = Shape {
     lists: &["chunks", "entities", "edges"],

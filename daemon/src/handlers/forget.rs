@@ -42,7 +42,7 @@ fn backup_note(id: &MemoryId, search: &backup::BackupSearch) -> Option<String> {
     let unreadable = search.unreadable.first().map(file_name);
     match (oldest, unreadable) {
         (Some(oldest), _) => Some(format!(
-            "{} it, the oldest is {oldest}; loci forget {id} --hard --purge-backups --yes removes it there",
+            "{} it, the oldest is {oldest}; loci forget {id} --hard --purge-backups removes it there",
             match search.containing.len() {
                 1 => "1 backup still holds".to_owned(),
                 count => format!("{count} backups still hold"),

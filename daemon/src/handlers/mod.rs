@@ -35,7 +35,7 @@ use crate::handlers::handle::Handle as _;
 use crate::interface::agents::session::Session;
 use crate::service::switches::off_by_itself;
 use crate::service::{Caller, Service};
-use loci_engine::operations::verbs::{self as operations, After};
+use loci_engine::operations::verbs::{self as operations, Effect};
 use loci_engine::transaction::change::CallContext;
 use loci_engine::{Writer, privacy};
 use loci_proto::error::{Code, Failure};
@@ -156,11 +156,11 @@ async fn write<W: operations::Write>(
     request: W,
 ) -> Result<W::Reply, Failure> {
     let run = move |writer: &mut Writer, call: &CallContext| request.run(writer, call);
-    let reply = match W::AFTER {
-        After::Space => service.write_with_reserve(caller, run).await?,
-        After::Nothing | After::TextsWithoutVectors => service.write(caller, run).await?,
+    let reply = match W::EFFECT {
+        Effect::Smaller => service.write_with_reserve(caller, run).await?,
+        Effect::Complete | Effect::MissingVectors => service.write(caller, run).await?,
     };
-    if W::AFTER == After::TextsWithoutVectors {
+    if W::EFFECT == Effect::MissingVectors {
         service.set_vectors_missing(true);
     }
     Ok(reply)

@@ -23,7 +23,7 @@ use loci_proto::requests::doctor::Finding;
 use loci_proto::sanitize;
 use serde_json::{Value, json};
 
-write_verb!(ConfirmRequest, Writer::confirm, Nothing);
+write_verb!(ConfirmRequest, Writer::confirm, Complete);
 
 /// Maximum memories that a preview names.
 const MAX_SHOWN: usize = 20;

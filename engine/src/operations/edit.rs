@@ -35,7 +35,7 @@ use loci_proto::requests::pin::PinRequest;
 use loci_proto::sanitize::Removed;
 use serde_json::{Map, Value, json};
 
-write_verb!(PinRequest, Writer::pin, Nothing);
+write_verb!(PinRequest, Writer::pin, Complete);
 
 /// The name of the field in replies.
 const SUPERSEDES: &str = "supersedes";

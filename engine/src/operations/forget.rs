@@ -32,7 +32,7 @@ use serde_json::json;
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 
-write_verb!(ForgetManyRequest, Writer::forget_many, Space);
+write_verb!(ForgetManyRequest, Writer::forget_many, Smaller);
 
 /// Note of a hard delete that a reader kept from emptying the write-ahead log.
 const LOG_NOT_EMPTIED: &str = "The text is still in the write-ahead log until a running export or other reader ends; it is then removed without a further call";

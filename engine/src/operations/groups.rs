@@ -27,8 +27,8 @@ use serde_json::json;
 use std::sync::Arc;
 
 read_verb!(GroupsRequest, |reader, _request, call| reader.groups(&call.actor));
-write_verb!(RenameRequest, Writer::rename_group, Nothing);
-write_verb!(AliasRequest, Writer::alias_group, Nothing);
+write_verb!(RenameRequest, Writer::rename_group, Complete);
+write_verb!(AliasRequest, Writer::alias_group, Complete);
 
 /// The redirects of merged groups in the current state of the store.
 #[derive(Debug, Clone)]

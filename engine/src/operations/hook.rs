@@ -13,6 +13,7 @@ use crate::hooks::selection::{Found, Matches};
 use crate::hooks::text;
 use crate::hooks::text::{About, QUARTERS};
 use crate::model::declared;
+use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::operations::named_project::existing_group;
 use crate::operations::recall::{PreparedRecall, RecallContext};
@@ -40,8 +41,8 @@ impl Reader {
         let query = prepared.request.query.as_deref().unwrap_or_default();
         let projects = ProjectPreference::new(query, &group, &self.projects(context)?);
         let answer = self.recall(prepared, context)?;
-        let mut found: Vec<Found> = Vec::with_capacity(answer.shown.len());
-        let mut texts = Vec::with_capacity(answer.shown.len());
+        let mut found = Vec::with_capacity(answer.shown.len());
+        let mut shown = Vec::with_capacity(answer.shown.len());
         for (seq, result) in answer.shown.iter().zip(answer.reply.results) {
             let Some(memory) = memories::by_seq(&self.conn, *seq)? else { continue };
             // The newer version is a result too.
@@ -53,14 +54,11 @@ impl Reader {
             let outdated = result.outdated.as_deref().map(ModelText::unasked);
             let notes = notes.chain(outdated).collect();
             let line = text::line(&memory, PROMPT_LINE, About::Source, notes);
-            let is_untrusted = memory.provenance.is_gated();
-            let fit = result.score.unwrap_or_default();
-            texts.push(origin::bare(&memory).to_owned());
             found.push(Found {
                 seq: *seq,
                 id: result.id,
-                fit,
-                is_untrusted,
+                fit: result.score.unwrap_or_default(),
+                is_untrusted: memory.provenance.is_gated(),
                 has_left_file: origin::has_left_file(&memory),
                 is_never_given: declared::unasked(&memory.metadata) == Some(Unasked::Never),
                 is_of_other_project: memory.group.as_ref() != Some(&group.id)
@@ -71,14 +69,22 @@ impl Reader {
                 updated_at: memory.updated_at,
                 line,
             });
+            shown.push(memory);
         }
-        // What is held back takes the place of nothing: who is trusted and says it in the same words answers as well.
-        for at in (0..found.len()).filter(|at| !found[*at].is_untrusted).collect::<Vec<_>>() {
-            let held = found.iter().zip(&texts).filter(|(other, _)| other.is_untrusted);
-            let same = held.filter(|(_, text)| is_same_wording(text, &texts[at]));
-            let fit = same.map(|(other, _)| other.fit).fold(found[at].fit, f64::max);
-            found[at].fit = fit;
-        }
+        raise_to_equal(&mut found, &shown);
         Ok(Matches { is_unjudged, found })
+    }
+}
+
+/// Raises the likelihood of what may be given to that of the same words that may not: trust, the file, and the project do not change
+/// whether a text answers.
+fn raise_to_equal(found: &mut [Found], memories: &[Memory]) {
+    let is_kept = |one: &Found| one.is_untrusted || one.has_left_file || one.is_of_other_project;
+    for at in 0..found.len() {
+        let kept = found.iter().zip(memories).filter(|(one, _)| is_kept(one));
+        let words = origin::bare(&memories[at]);
+        let same = kept.filter(|(_, memory)| is_same_wording(origin::bare(memory), words));
+        let fit = same.map(|(one, _)| one.fit).fold(found[at].fit, f64::max);
+        found[at].fit = if is_kept(&found[at]) { found[at].fit } else { fit };
     }
 }

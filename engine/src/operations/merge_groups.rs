@@ -15,7 +15,7 @@ use loci_proto::error::{Code, Failure};
 use loci_proto::requests::groups::{GroupChangedReply, MergeRequest};
 use serde_json::json;
 
-write_verb!(MergeRequest, Writer::merge_groups, TextsWithoutVectors);
+write_verb!(MergeRequest, Writer::merge_groups, MissingVectors);
 
 impl Writer {
     /// Moves every memory of a group into another; its id and its name then redirect there.

@@ -13,7 +13,7 @@ use loci_proto::error::{Code, Failure};
 use loci_proto::group::{Group, NAME_HINT, check_name};
 use loci_proto::requests::move_to::{MoveReply, MoveRequest};
 
-write_verb!(MoveRequest, Writer::move_to, Nothing);
+write_verb!(MoveRequest, Writer::move_to, Complete);
 
 impl Writer {
     /// Moves memories, all or none.

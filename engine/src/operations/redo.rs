@@ -15,7 +15,7 @@ use crate::transaction::change::{CallContext, Change};
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::redo::{RedoReply, RedoRequest};
 
-write_verb!(RedoRequest, Writer::redo, TextsWithoutVectors);
+write_verb!(RedoRequest, Writer::redo, MissingVectors);
 
 impl Writer {
     /// Takes back the last undo, or the one that reverted an act.

@@ -19,7 +19,7 @@ use loci_proto::requests::relate::{RelateReply, RelateRequest};
 use loci_proto::sanitize;
 use serde_json::json;
 
-write_verb!(RelateRequest, Writer::relate, Nothing);
+write_verb!(RelateRequest, Writer::relate, Complete);
 
 impl Writer {
     /// Relates two entities.

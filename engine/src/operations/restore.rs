@@ -18,7 +18,7 @@ use loci_proto::error::{Code, Failure};
 use loci_proto::requests::restore::{RestoreReply, RestoreRequest};
 use serde_json::json;
 
-write_verb!(RestoreRequest, Writer::restore, TextsWithoutVectors);
+write_verb!(RestoreRequest, Writer::restore, MissingVectors);
 
 impl Writer {
     /// Restores a memory. Does not change an active one; `was` in the reply is its previous status.

@@ -21,7 +21,7 @@ use loci_proto::memory::MemoryId;
 use loci_proto::requests::supersede::{SupersedeReply, SupersedeRequest};
 use serde_json::json;
 
-write_verb!(SupersedeRequest, Writer::supersede, Nothing);
+write_verb!(SupersedeRequest, Writer::supersede, Complete);
 
 /// The names of the fields of a call with the ids of both memories.
 #[derive(Debug, Clone, Copy)]

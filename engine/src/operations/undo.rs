@@ -25,7 +25,7 @@ use loci_proto::requests::relate::MemoryPreview;
 use loci_proto::requests::undo::{UndoReply, UndoRequest, UndoTarget};
 
 read_verb!(HistoryRequest, |reader, request, _call| reader.history(request));
-write_verb!(UndoRequest, Writer::undo, TextsWithoutVectors);
+write_verb!(UndoRequest, Writer::undo, MissingVectors);
 
 /// An undo of more rows cannot be taken back: their images would fill the journal.
 pub(crate) const MAX_REDO_ROWS: usize = 10_000;

@@ -19,8 +19,8 @@ pub trait Read: Verb {
 
 /// A verb that writes.
 pub trait Write: Verb {
-    /// What it leaves behind.
-    const AFTER: After;
+    /// What it does to the store.
+    const EFFECT: Effect;
 
     /// Writes, in one transaction.
     ///
@@ -29,15 +29,15 @@ pub trait Write: Verb {
     fn run(&self, writer: &mut Writer, call: &CallContext) -> Result<Self::Reply>;
 }
 
-/// What a verb that writes leaves behind.
+/// What a verb that writes does to the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum After {
-    /// Nothing to do.
-    Nothing,
-    /// Texts may have no vectors.
-    TextsWithoutVectors,
-    /// Less to store: it works on a full disk too.
-    Space,
+pub enum Effect {
+    /// It leaves no work for the daemon.
+    Complete,
+    /// Texts may lack vectors afterwards.
+    MissingVectors,
+    /// It makes the store smaller, so it may use the reserve of a full disk.
+    Smaller,
 }
 
 /// Says how a verb reads: `read_verb!(ListRequest, |reader, request, call| …)`.
@@ -56,12 +56,12 @@ macro_rules! read_verb {
     };
 }
 
-/// Says how a verb writes, and what it leaves behind: `write_verb!(PinRequest, Writer::pin, Nothing)`.
+/// Says how a verb writes, and its effect: `write_verb!(PinRequest, Writer::pin, Complete)`.
 macro_rules! write_verb {
-    ($request:ty, $write:path, $after:ident) => {
+    ($request:ty, $write:path, $effect:ident) => {
         impl $crate::operations::verbs::Write for $request {
-            const AFTER: $crate::operations::verbs::After =
-                $crate::operations::verbs::After::$after;
+            const EFFECT: $crate::operations::verbs::Effect =
+                $crate::operations::verbs::Effect::$effect;
 
             fn run(
                 &self,

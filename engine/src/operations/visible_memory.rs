@@ -102,8 +102,10 @@ impl FindVisible for Visibility {
         if !self.is_isolated() || self.groups().iter().any(is_own) {
             return Ok(());
         }
-        let message =
-            format!("names a memory that this isolated project did not store: {}", memory.id);
+        let message = format!(
+            "names a memory that another project stored, which this one may not change: {}",
+            memory.id
+        );
         Err(Failure::new(Code::Conflict, message)
             .at(field)
             .hint("Change it outside the project, or store a memory of this project")

@@ -217,7 +217,7 @@ fn unmarked(line: &str) -> &str {
     })
 }
 
-/// Returns whether a line begins with a tag or a bracketed role: told apart by other code than that of the gate.
+/// Returns whether a line begins with a tag or a bracketed role. It shares no code with the gate.
 fn begins_with_frame(line: &str) -> bool {
     let line = unmarked(line);
     let ascii = |sign: &str, rest: &str| {

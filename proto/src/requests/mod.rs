@@ -54,12 +54,12 @@ use crate::error::{Code, Failure};
 use crate::mcp::arguments;
 use serde_json::{Map, Value};
 pub use verbs::Verb;
-use verbs::{Access, Callers, Concerns, Powers, Viewer, WhereOff};
+use verbs::{Access, Callers, Concerns, InViewer, Powers, WhereOff};
 
 /// Declares [`Request`] from the table, so that a verb's variant, name and types cannot disagree.
 macro_rules! requests {
     ($(#[doc = $doc:literal] $name:literal => $variant:ident($request:ty) -> $reply:ty:
-        $access:ident with $runner:ident, $callers:ident, $concerns:ident, $where_off:ident, $viewer:ident, $command:literal;)+) => {
+        $access:ident with $runner:ident, $callers:ident, $concerns:ident, $where_off:ident, $in_viewer:ident, $command:literal;)+) => {
         /// A call of a verb whose arguments have been checked: one variant for each verb.
         #[derive(Debug, Clone)]
         pub enum Request {
@@ -76,7 +76,7 @@ macro_rules! requests {
                 callers: Callers::$callers,
                 concerns: Concerns::$concerns,
                 where_off: WhereOff::$where_off,
-                viewer: Viewer::$viewer,
+                in_viewer: InViewer::$in_viewer,
             };
         })+
 

@@ -32,7 +32,7 @@ pub struct Powers {
     /// Who is served where loci is off.
     pub where_off: WhereOff,
     /// Whether the viewer calls it.
-    pub viewer: Viewer,
+    pub in_viewer: InViewer,
 }
 
 /// Whether a verb changes the store.
@@ -89,9 +89,9 @@ pub enum WhereOff {
     Everybody,
 }
 
-/// Whether the viewer calls a verb: it reads, or its changes can be undone.
+/// Whether the page of `loci view` calls a verb: one that reads, or whose changes can be undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Viewer {
+pub enum InViewer {
     /// It does.
     Offered,
     /// It does not.
@@ -197,22 +197,22 @@ macro_rules! verbs {
             /// Forgets memories of low confidence that are not used.
             "cleanup" => Cleanup($crate::requests::cleanup::CleanupRequest) -> $crate::requests::cleanup::CleanupReply:
                 Write with handler, Person, Store, Person, Offered, "loci cleanup";
-            /// Lists groups.
+            /// Lists projects.
             "groups" => Groups($crate::requests::groups::GroupsRequest) -> $crate::requests::groups::GroupsReply:
                 Read with engine, Command, Visible, Everybody, Offered, "loci groups";
-            /// Renames a group.
+            /// Renames a project.
             "groups_rename" => GroupsRename($crate::requests::groups::RenameRequest) -> $crate::requests::groups::GroupChangedReply:
                 Write with engine, CommandOfOwn, Store, Person, Offered, "loci groups rename";
-            /// Merges one group into another.
+            /// Merges one project into another.
             "groups_merge" => GroupsMerge($crate::requests::groups::MergeRequest) -> $crate::requests::groups::GroupChangedReply:
                 Write with engine, Person, Store, Person, Hidden, "loci groups merge";
-            /// Joins a group without a folder here to that of the caller.
+            /// Joins a project without a folder here to that of the caller.
             "groups_join" => GroupsJoin($crate::requests::groups::JoinRequest) -> $crate::requests::groups::GroupChangedReply:
                 Write with handler, Person, Store, Person, Hidden, "loci groups join";
-            /// Adds or removes another name of a group.
+            /// Adds or removes another name of a project.
             "groups_alias" => GroupsAlias($crate::requests::groups::AliasRequest) -> $crate::requests::groups::GroupChangedReply:
                 Write with engine, CommandOfOwn, Store, Person, Offered, "loci groups alias";
-            /// Switches a group off or on.
+            /// Switches a project off or on.
             "groups_switch" => GroupsSwitch($crate::requests::groups::SwitchRequest) -> $crate::requests::groups::GroupSwitchedReply:
                 Write with handler, Person, Visible, Everybody, Offered, "loci groups off";
             /// Makes a running session incognito.

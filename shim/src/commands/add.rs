@@ -2,15 +2,13 @@
 
 use crate::cli::memories::Add;
 use crate::client::call::VerbClient;
-use crate::commands::input::argument;
-use crate::commands::input::{memory_id, text};
+use crate::commands::input::{argument, memory_id, text};
 use crate::commands::reply_text::{date_time, print_json};
 use crate::output::{Problem, escape_line, print_line, print_note};
 use crate::speaker;
 use loci_proto::bounded_numbers::TtlSeconds;
 use loci_proto::memory::MemoryType;
-use loci_proto::requests::store::StoreReply;
-use loci_proto::requests::store::StoreRequest;
+use loci_proto::requests::store::{StoreReply, StoreRequest};
 use std::fmt::Write as _;
 
 /// Stores the memory and prints the result.

@@ -13,10 +13,9 @@ use crate::setup::files;
 use loci_proto::requests::backup::{BackupEntry, BackupRequest};
 use loci_proto::requests::eval::EvalReply;
 use serde::{Deserialize, Serialize};
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::{fs, io};
 use tokio::task::spawn_blocking;
 use toml_edit::DocumentMut;
 

@@ -2,17 +2,14 @@
 
 use crate::cli::lessons::Fix;
 use crate::client::call::VerbClient;
-use crate::commands::input::argument;
-use crate::commands::input::text;
+use crate::commands::input::{argument, text};
 use crate::commands::reply_text::print_json;
 use crate::commands::search::whole_results;
 use crate::output::{Problem, print_line};
 use loci_proto::bounded_numbers::MaxResults;
 use loci_proto::error_text;
-use loci_proto::memory::MemoryType;
-use loci_proto::memory::QueryKind;
-use loci_proto::requests::recall::RecallRequest;
-use loci_proto::requests::recall::{RecallReply, RecalledMemory};
+use loci_proto::memory::{MemoryType, QueryKind};
+use loci_proto::requests::recall::{RecallReply, RecallRequest, RecalledMemory};
 
 /// Results that are printed.
 const MAX_RESULTS: i64 = 5;

@@ -13,8 +13,7 @@ use loci_proto::group::GroupName;
 use loci_proto::requests::forget::{ForgetReply, ForgetRequest};
 use loci_proto::requests::forget_many::{ForgetManyReply, ForgetManyRequest};
 use loci_proto::requests::list::{ListReply, ListRequest, ListedMemory};
-use loci_proto::requests::purge_backups::PurgeBackupsReply;
-use loci_proto::requests::purge_backups::PurgeBackupsRequest;
+use loci_proto::requests::purge_backups::{PurgeBackupsReply, PurgeBackupsRequest};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 

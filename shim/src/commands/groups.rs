@@ -7,14 +7,9 @@ use crate::output::{Consent, Problem, confirm, counted, escape_line, print_line,
 use loci_proto::error::Exit;
 use loci_proto::group::GroupName;
 use loci_proto::requests::Verb;
-use loci_proto::requests::groups::AliasRequest;
-use loci_proto::requests::groups::GroupsRequest;
-use loci_proto::requests::groups::JoinRequest;
-use loci_proto::requests::groups::MergeRequest;
-use loci_proto::requests::groups::RenameRequest;
-use loci_proto::requests::groups::SwitchRequest;
 use loci_proto::requests::groups::{
-    GroupChangedReply, GroupEntry, GroupSwitchedReply, GroupsReply,
+    AliasRequest, GroupChangedReply, GroupEntry, GroupSwitchedReply, GroupsReply, GroupsRequest,
+    JoinRequest, MergeRequest, RenameRequest, SwitchRequest,
 };
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;

@@ -9,8 +9,7 @@ use crate::output::{
     Ink, MarkedText, MemoryRow, Problem, Rows, Screen, escape_line, print_line, table,
 };
 use loci_proto::memory::MemoryType;
-use loci_proto::requests::groups::GroupsReply;
-use loci_proto::requests::groups::GroupsRequest;
+use loci_proto::requests::groups::{GroupsReply, GroupsRequest};
 use loci_proto::requests::history::{
     ChangedText, HistoryReply, HistoryRequest, JournalEntry, MAX_CHANGED_TEXTS, StoredMemory,
 };

@@ -7,8 +7,7 @@ use crate::commands::search::whole_results;
 use crate::output::{Problem, escape_line, print_line};
 use loci_proto::bounded_numbers::TokenBudget;
 use loci_proto::requests::list::{ListOrder, ListReply, ListRequest};
-use loci_proto::requests::recall::RecallReply;
-use loci_proto::requests::recall::RecallRequest;
+use loci_proto::requests::recall::{RecallReply, RecallRequest};
 
 /// Memories of one status that are printed.
 const MAX_OF_STATUS: usize = 20;

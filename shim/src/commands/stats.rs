@@ -5,8 +5,7 @@ use crate::client::call::VerbClient;
 use crate::commands::reply_text::{date, print_json};
 use crate::commands::stats_chart;
 use crate::output::{Problem, escape_line, print_line, print_note};
-use loci_proto::requests::stats::StatsReply;
-use loci_proto::requests::stats::StatsRequest;
+use loci_proto::requests::stats::{StatsReply, StatsRequest};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

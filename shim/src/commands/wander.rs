@@ -11,8 +11,7 @@ use loci_proto::group::GroupName;
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::association::{Association, AssociationLink};
 use loci_proto::requests::find::{FindReply, FindRequest};
-use loci_proto::requests::recall::RecallReply;
-use loci_proto::requests::recall::RecallRequest;
+use loci_proto::requests::recall::{RecallReply, RecallRequest};
 use loci_proto::requests::wander::{WanderReply, WanderRequest};
 
 /// Characters from which a word may be a part of an id.

@@ -4,12 +4,10 @@
 
 use super::change::{hook_commands, server_command, starts_loci};
 use super::client::{Client, Content, Part, Scope, WantedFile, Wishes};
-use super::clients;
 use super::edit::{self, EntryKind, Found};
 use super::environment::{Environment, is_executable};
-use super::files;
 use super::manifest::{Manifest, WrittenFile};
-use super::{plugin, program, trust};
+use super::{clients, files, plugin, program, trust};
 use clap::ValueEnum;
 use loci_proto::requests::doctor::Finding;
 use serde_json::Value as Json;

@@ -6,10 +6,9 @@ use super::additions::{differs_at_most_in_timeout, keep_additions, keep_timeout}
 use super::change::{Change, Outcome, Owner, hook_commands, is_blank, refuse, starts_loci};
 use super::client::{Content, Part, WantedEntry, WantedFile};
 use super::edit::{self, EditError, EntryKind, Format, Found, Ledger, Target};
-use super::files;
 use super::manifest::{Manifest, Reverse, WrittenEntry, WrittenFile};
 use super::whole::whole;
-use super::{other_hooks, removal};
+use super::{files, other_hooks, removal};
 use crate::output::Problem;
 use serde_json::Value as Json;
 use std::path::Path;

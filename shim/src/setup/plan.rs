@@ -4,14 +4,12 @@
 
 use super::change::{Change, Owner, hook_commands};
 use super::client::{Client, Context, Part, Scope};
-use super::clients;
 use super::draft::draft;
 use super::edit::{self, Format};
 use super::environment::Environment;
-use super::files;
 use super::manifest::Manifest;
-use super::removal;
 use super::unrecorded::{self, Search, Unrecorded};
+use super::{clients, files, removal};
 use crate::output::Problem;
 use std::path::Path;
 

@@ -2,10 +2,9 @@
 
 use super::change::Change;
 use super::client::{Client, Content, Context};
-use super::clients;
 use super::edit::{self, Entry, Format, Ledger, Value};
-use super::files;
 use super::plan::Plan;
+use super::{clients, files};
 use crate::output::{Problem, Style, escape_line};
 use serde_json::{Value as Json, json};
 use similar::TextDiff;

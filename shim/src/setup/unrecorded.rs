@@ -5,12 +5,11 @@
 
 use super::change::{hook_commands, hook_parts, server_command, starts_loci};
 use super::client::{Client, Content, Part, Scope, WantedEntry, WantedFile, Wishes};
-use super::clients;
 use super::edit::{self, EntryKind, Format, Ledger, Target};
 use super::environment::Environment;
 use super::event::Event;
-use super::files;
 use super::manifest::{Manifest, Reverse, WrittenEntry, WrittenFile};
+use super::{clients, files};
 use clap::ValueEnum;
 use serde_json::Value as Json;
 use std::path::{Path, PathBuf};

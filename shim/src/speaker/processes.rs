@@ -1,4 +1,4 @@
-//! The processes above this one: by them a command is known as an agent's, and the daemon finds which MCP session belongs to a hook.
+//! The processes above this one. They mark a command as an agent's, and tell the daemon which MCP session belongs to a hook.
 
 /// Maximum number of ids that a hook sends.
 const MAX_IDS: usize = 6;

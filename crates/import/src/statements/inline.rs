@@ -20,15 +20,7 @@ const TASKS: [(&str, &str); 6] = [
     ("[>] ", "Forwarded: "),
 ];
 
-type Events<'e, 'a> = &'e [(Event<'a>, Range<usize>)];
-
-/// The columns of a table of HTML whose rows follow.
-#[derive(Default)]
-pub(super) struct Columns {
-    pub(super) names: Vec<String>,
-    pub(super) used: Vec<bool>,
-    pub(super) head: Range<usize>,
-}
+pub(super) type Events<'e, 'a> = &'e [(Event<'a>, Range<usize>)];
 
 /// The addresses (`[label]: address`) and footnotes of a text, and where it refers to them.
 pub(super) struct Addresses {
@@ -166,18 +158,19 @@ pub(super) fn unquoted(source: &str, range: Range<usize>, quotes: usize) -> Cow<
     part.lines().enumerate().map(unquoted).collect::<Vec<_>>().join("\n").into()
 }
 
-/// Splits a callout (`[!type] title` above its text) into its head and the text.
-pub(super) fn callout(text: &str) -> Option<(String, &str)> {
+/// Reads a callout (`[!type] title` above its text): its head, and the whole if it has a text.
+pub(super) fn callout(text: &str) -> Option<(String, Option<String>)> {
     let (kind, rest) = text.strip_prefix("[!")?.split_once(']')?;
     let rest = rest.strip_prefix(['+', '-']).unwrap_or(rest);
     let (title, body) = rest.split_once('\n').unwrap_or((rest, ""));
     let (kind, title, body) = (kind.trim(), title.trim(), body.trim());
-    let head = match (title, body) {
-        ("", "") => kind.to_owned(),
-        ("", _) => format!("{kind}:"),
-        (title, _) => format!("{kind}: {title}"),
+    let head = if title.is_empty() { kind.to_owned() } else { format!("{kind}: {title}") };
+    let whole = match (title, body) {
+        (_, "") => None,
+        ("", _) => Some(format!("{kind}: {body}")),
+        _ => Some(format!("{head}\n{body}")),
     };
-    (!kind.contains('\n')).then_some((head, body))
+    (!kind.contains('\n')).then_some((head, whole))
 }
 
 /// Returns the text of a list item without its marker and the indentation of its other lines.

@@ -11,7 +11,7 @@ mod tables;
 mod tests;
 
 use crate::markup::{self, FILLER, LeftOut, OPTIONS, Plain};
-use inline::{Addresses, Columns, end_of, faithful, is_image, is_json, item_text, parts, unquoted};
+use inline::{Addresses, Events, end_of, faithful, is_image, is_json, item_text, parts, unquoted};
 pub(crate) use inline::{data, letters, without_blanks};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Parser, Tag};
 use std::borrow::Cow;
@@ -107,8 +107,6 @@ pub(crate) fn split_with(text: &str, from: usize, titles: &[&str], filter: Filte
     splitter.finish(from)
 }
 
-type Events<'e, 'a> = &'e [(Event<'a>, Range<usize>)];
-
 /// A heading above the next blocks.
 struct Heading {
     level: HeadingLevel,
@@ -129,6 +127,14 @@ struct Sections {
     open: Vec<usize>,
     /// Those that are in the place of a statement.
     used: HashSet<usize>,
+}
+
+/// The columns of a table of HTML whose rows follow.
+#[derive(Default)]
+struct Columns {
+    names: Vec<String>,
+    used: Vec<bool>,
+    head: Range<usize>,
 }
 
 struct Splitter<'a> {
@@ -284,13 +290,9 @@ impl Splitter<'_> {
             return;
         }
         let callout = inline::callout(text).filter(|_| self.quotes > 0);
-        let with_head = callout.as_ref().map(|(head, body)| match head.strip_suffix(':') {
-            Some(kind) => format!("{kind}: {body}"),
-            None => format!("{head}\n{body}"),
-        });
-        match callout {
-            Some((head, "")) => return self.introduce(head, range),
-            Some(_) => text = with_head.as_deref().unwrap_or(text),
+        match &callout {
+            Some((head, None)) => return self.introduce(head.clone(), range),
+            Some((_, Some(whole))) => text = whole,
             None if text.ends_with(':') => {
                 return self.introduce(text.trim_end_matches(':').trim_end().to_owned(), range);
             }

@@ -1,7 +1,7 @@
 //! Rows of tables, of Markdown and of HTML, with the names of their columns.
 
-use super::inline::{Columns, end_of, faithful, letters};
-use super::{Events, Splitter};
+use super::inline::{Events, end_of, faithful, letters};
+use super::{Columns, Splitter};
 use crate::markup::{CELL_END, FILLER, HEAD_END, TABLE_END};
 use pulldown_cmark::{Event, Tag};
 use std::ops::Range;
@@ -120,7 +120,7 @@ fn named(written: &str, names: &[String], mut cells: Vec<String>, used: &mut [bo
     joined(names, &cells, used)
 }
 
-/// Splits a row at each `|` that is neither escaped nor in code: whoever writes one in code means it to be there.
+/// Splits a row at each `|` that is neither escaped nor in code. In code, `|` is part of the text.
 fn cells_outside_code(row: &str) -> Vec<String> {
     let row = row.strip_prefix('|').unwrap_or(row);
     let row = row.strip_suffix('|').unwrap_or(row);

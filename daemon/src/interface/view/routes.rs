@@ -21,7 +21,7 @@ use axum::{Json, Router};
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::Request as Verbs;
 use loci_proto::requests::backup::BackupList;
-use loci_proto::requests::verbs::Viewer;
+use loci_proto::requests::verbs::InViewer;
 use tower::limit::GlobalConcurrencyLimitLayer;
 
 /// Arguments of the viewer's verbs that cannot be undone, or that change more than memories: the command line has them.
@@ -112,7 +112,7 @@ async fn verb(
     Path(name): Path<String>,
     request: Request,
 ) -> Response {
-    if Verbs::powers_of(&name).is_none_or(|powers| powers.viewer == Viewer::Hidden) {
+    if Verbs::powers_of(&name).is_none_or(|powers| powers.in_viewer == InViewer::Hidden) {
         return refuse(&name);
     }
     let call = match read_call(request).await {

@@ -13,6 +13,7 @@ use crate::handles::writer::Writer;
 use crate::operations::bridge::follow;
 use crate::transaction::change::{CallContext, Change};
 use crate::transfer::import_statements;
+use loci_import::memory_at;
 use loci_proto::foreign::ForeignMemory;
 use loci_proto::group::Group;
 use loci_proto::memory::Scope;
@@ -340,22 +341,15 @@ impl Recorder<'_, '_> {
         metadata.insert(SOURCE.to_owned(), Value::from(file.path.clone()));
         fields.declare(&mut metadata);
         ForeignMemory {
-            path: file.shown_path.clone(),
-            root: None,
             place: statement.place.clone(),
             own_id: statement.own_id.clone(),
-            learned: None,
             kind: *kind,
             scope,
-            project: None,
-            by_person: false,
-            pinned: false,
             created_at: fields.created_at.unwrap_or(0),
             updated_at: fields.updated_at.unwrap_or(0),
-            confidence: None,
             metadata,
-            relations: Vec::new(),
             content: statement.text.clone(),
+            ..memory_at(&file.shown_path)
         }
     }
 }

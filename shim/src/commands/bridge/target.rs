@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// What an agent is told that wants a client's file written.
+/// The refusal to write a client's file for an agent.
 pub const WRITES: &str = "This writes a memory file of a client, which only a person may do; --dry-run only shows the difference";
 
 /// The file.

@@ -4,8 +4,7 @@ mod explain;
 
 use crate::cli::memories::Search;
 use crate::client::call::VerbClient;
-use crate::commands::input::argument;
-use crate::commands::input::{memory_id, text};
+use crate::commands::input::{argument, memory_id, text};
 use crate::commands::reply_text::{print_as_of, print_json};
 use crate::commands::row_details::RowDetails;
 use crate::commands::wander::association_rows;
@@ -13,10 +12,8 @@ use crate::output::{
     DERIVED_DAY, Extent, MemoryRow, Problem, Rows, Screen, Terms, escape_line, print_line,
     print_note,
 };
-use loci_proto::bounded_numbers::MaxResults;
-use loci_proto::bounded_numbers::TokenBudget;
-use loci_proto::requests::recall::RecallRequest;
-use loci_proto::requests::recall::{RecallReply, RecalledMemory};
+use loci_proto::bounded_numbers::{MaxResults, TokenBudget};
+use loci_proto::requests::recall::{RecallReply, RecallRequest, RecalledMemory};
 use loci_proto::requests::topics::ResultCluster;
 
 /// Token budget of the reply: effectively unlimited for a terminal.

@@ -1,8 +1,7 @@
 //! Copilot CLI: the server in `mcp-config.json` as `copilot mcp add` writes it, hooks in a file of their own. Only its hook at the start
 //! of a session can add a text.
 
-use crate::setup::client::Part;
-use crate::setup::client::{Client, Context, Scope, Wanted, WantedEntry, WantedFile};
+use crate::setup::client::{Client, Context, Part, Scope, Wanted, WantedEntry, WantedFile};
 use crate::setup::edit::{Entry, Format, Value};
 use crate::setup::environment::Environment;
 use crate::setup::event::Event;

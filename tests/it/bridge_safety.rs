@@ -62,7 +62,6 @@ fn what_was_forgotten_does_not_come_back_under_another_heading() {
     assert_eq!(watched.memories(), [format!("Other notes: {BEES}")]);
     let version = watched.done(&["bridge", "history", "MEMORY.md", "--version", "2"]);
     assert_eq!(version, format!("# Other notes\n\n- {HERON}\n[FORGOTTEN]\n- {BEES}\n"));
-    watched.write("MEMORY.md", &under("Other notes"));
     watched.write("more.md", &format!("# More\n\n{}", list(&[HERON, OWLS])));
     watched.scan();
     assert_eq!(watched.memories(), [format!("Other notes: {BEES}")]);

@@ -45,5 +45,6 @@ pub mod sanitize;
 mod version;
 pub mod view;
 pub mod when;
+pub mod wish;
 
 pub use version::VERSION;

@@ -139,5 +139,6 @@ mod user_service;
 mod view;
 mod wander;
 mod wire;
+mod wishes;
 #[cfg(not(feature = "encrypted"))]
 mod without_encryption;

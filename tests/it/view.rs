@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 /// `loci view` while it runs, and what a page of it has.
 struct Viewing {
@@ -25,7 +25,11 @@ struct Viewing {
 impl Viewing {
     /// Starts it, and opens its link.
     fn start(home: &TestHome) -> Self {
-        let mut command = home.command("loci");
+        Self::opened_by(home.command("loci"))
+    }
+
+    /// Starts it with a prepared command, and opens its link.
+    fn opened_by(mut command: Command) -> Self {
         let mut child = command
             .args(["view", "--no-open"])
             .stdin(Stdio::null())
@@ -309,4 +313,54 @@ fn it_closes_with_its_command_and_keeps_the_daemon_until_then() {
     assert_eq!(refused.status.code(), Some(1));
     let text = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(text.contains("in use") && text.contains("without --port"), "{text}");
+}
+
+#[test]
+fn a_page_that_no_person_has_opened_only_reads() {
+    let home = TestHome::without_model();
+    let id = home.session().store("semantic", "The kiln is fired on Monday");
+    let mut agent = home.command("loci");
+    agent.env("GEMINI_CLI", "1");
+    let mut script = home.command("loci");
+    script.env_remove("LOCI_PERSON");
+    for command in [agent, script] {
+        let viewing = Viewing::opened_by(command);
+        assert_eq!(viewing.boot["read_only"], true);
+        for (verb, arguments) in [
+            ("list", json!({})),
+            ("recall_memory", json!({"query": "kiln"})),
+            ("review", json!({})),
+            ("doctor", json!({})),
+            ("maintenance", json!({"action": "status"})),
+            ("bridge", json!({})),
+        ] {
+            viewing.verb(verb, &arguments);
+        }
+        for (verb, arguments) in [
+            ("store_memory", json!({"content": "x", "type": "semantic"})),
+            ("edit", json!({"memory_id": id, "content": "x"})),
+            ("pin", json!({"memory_id": id, "pinned": true})),
+            ("forget_memory", json!({"memory_id": id})),
+            ("forget_many", json!({"memory_ids": [id]})),
+            ("undo", json!({"last": 1})),
+            ("review", json!({"decline": id})),
+            ("groups_rename", json!({"group": "a", "name": "b"})),
+            ("backup", json!({})),
+            ("maintenance", json!({"action": "pause"})),
+            ("store_relation", json!({"from": id, "to": id, "predicate": "is"})),
+        ] {
+            // The page may say that a person speaks: it speaks for who opened it.
+            let session = json!({"id": "x", "pid": 1, "speaker": "person"});
+            let body = json!({"session": session, "arguments": arguments}).to_string();
+            let line = format!("POST /api/verbs/{verb} HTTP/1.1");
+            let answer = viewing.exchange(&line, &viewing.own(), &body);
+            assert_eq!(answer.status, 403, "{verb}: {answer:?}");
+            assert!(answer.body.contains("only reads"), "{verb}: {answer:?}");
+        }
+        let answer = viewing.call("/api/import", &json!({}));
+        assert_eq!(answer.status, 403, "{answer:?}");
+    }
+    let viewing = Viewing::start(&home);
+    assert_eq!(viewing.boot["read_only"], false);
+    viewing.verb("pin", &json!({"memory_id": id, "pinned": true}));
 }

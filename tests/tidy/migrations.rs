@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 const FOLDER: &str = "engine/src/db/migrations/";
 
 /// Every migration with the SHA-256 of its text, in hexadecimal.
-const FROZEN: [(&str, &str); 16] = [
+const FROZEN: [(&str, &str); 17] = [
     ("0001_initial.sql", "5fdfbd98bac6516181a6b24aeba944a6ad36598fc52857a052d967052eb781a7"),
     ("0002_lifecycle.sql", "19bb689d0b0aff6a2fff68d04990fdfafd99c12bc8e69ce72ea549e628a31587"),
     ("0003_word_codes.sql", "0f49f395e5604e477ab1ad4eb057a5ffb8d738fc498ac194b0b51b6ec1dfe548"),
@@ -35,6 +35,7 @@ const FROZEN: [(&str, &str); 16] = [
     ("0014_bridge.sql", "d146f95c5bde112e1f406d38719935635c9ad4ae42095375b7417e8efe217efe"),
     ("0015_time_travel.sql", "14e22b79a3c9494d35d088ef422c1e34f1c9cfaf9ea5f27e168c225c5f7f4c56"),
     ("0016_importance.sql", "c38006478d928b549e5aade9be0db3d5057082b16edb0700f8fcf22c91ee9a40"),
+    ("0017_wishes.sql", "b54fe053adc889d723bd3b9f6e704ee883efc77499bd4f4e00190e1c5c78e61a"),
 ];
 
 fn sha256(bytes: &[u8]) -> String {

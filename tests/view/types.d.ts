@@ -39,6 +39,7 @@ interface Boot {
   proof_secret?: string;
   session: object;
   project: { id: string; name: string } | null;
+  read_only?: boolean;
   time_travel?: boolean;
   groups: Project[];
   list: { memories: any[]; total: number; next?: number } | null;

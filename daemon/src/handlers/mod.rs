@@ -30,6 +30,7 @@ mod scan;
 mod stats;
 mod store;
 mod switches;
+mod wish;
 
 use crate::handlers::handle::Handle as _;
 use crate::interface::agents::session::Session;
@@ -72,11 +73,29 @@ async fn handle_request(
     let redirected = find_group(service, original).await?;
     let caller = Caller { session: redirected.as_ref().unwrap_or(original), key: caller.key };
     binding::apply(caller.session, &mut request)?;
-    powers::check(caller.session, &request)?;
     switches::check(service, caller.session, &request).await?;
     let group = groups::project_of(service, caller.session, &request).await;
     let redacted = privacy::request::screen(&service.config.policy_of(&group), &mut request)?;
     isolation::apply(service, caller.session).await?;
+    let wished = wish::of(caller.session, &request);
+    let reply = match (call_allowed(service, caller.clone(), request).await, wished) {
+        (Err(refusal), Some(wished)) if refusal.only_person => {
+            Err(wish::note(service, caller, wished, refusal).await)
+        }
+        (reply, _) => reply,
+    };
+    let reply = reply?;
+    service.record_folder(original).await;
+    Ok(with_redacted(reply, redacted))
+}
+
+/// Runs a verb that the caller may call, and counts the call.
+async fn call_allowed(
+    service: &Service,
+    caller: Caller<'_>,
+    request: Request,
+) -> Result<Value, Failure> {
+    powers::check(caller.session, &request)?;
     if request.powers().concerns == Concerns::Store {
         isolation::check_whole_store(service, caller.session).await?;
     }
@@ -87,9 +106,7 @@ async fn handle_request(
     let (verb, started) = (request.name(), Instant::now());
     let reply = call_verb(service, caller, request).await;
     service.latencies.record(verb, started.elapsed(), reply.is_err());
-    let reply = reply?;
-    service.record_folder(original).await;
-    Ok(with_redacted(reply, redacted))
+    reply
 }
 
 /// Checks the session's project, and isolates it if its folder says so. If it was merged into another, or its folder was moved, returns a

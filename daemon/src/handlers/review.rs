@@ -7,8 +7,8 @@ use loci_proto::requests::review::{ReviewReply, ReviewRequest};
 
 impl Handle for ReviewRequest {
     async fn handle(self, service: &Service, caller: Caller<'_>) -> Result<ReviewReply, Failure> {
-        if self.keep.is_some() || self.unkeep.is_some() {
-            return service.write(caller, move |writer, call| writer.keep_both(call, &self)).await;
+        if self.decides() {
+            return service.write(caller, move |writer, call| writer.decide(call, &self)).await;
         }
         let (actor, now) = (caller.session.actor(), service.now());
         service.read(move |reader| reader.review(&self, &actor, now)).await

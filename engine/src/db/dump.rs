@@ -21,7 +21,7 @@ const RECORDS: [&str; 10] = [
     "known_answers",
 ];
 
-const TABLES: [&str; 13] = [
+const TABLES: [&str; 14] = [
     "memories",
     "memory_variants",
     "memory_sources",
@@ -31,6 +31,7 @@ const TABLES: [&str; 13] = [
     "groups",
     "isolated_groups",
     "kept_pairs",
+    "wishes",
     "folders",
     "group_switches",
     "folder_switches",

@@ -30,10 +30,11 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0014_bridge.sql"),
     include_str!("migrations/0015_time_travel.sql"),
     include_str!("migrations/0016_importance.sql"),
+    include_str!("migrations/0017_wishes.sql"),
 ];
 
 /// The schema version of this build.
-pub(crate) const SCHEMA: i64 = 16;
+pub(crate) const SCHEMA: i64 = 17;
 
 /// The step that adds the table of mentions.
 const STEP_TO_MENTIONS: i64 = 1;
@@ -152,7 +153,7 @@ pub(crate) fn take_back_to_schema_6(conn: &Connection) -> Result<()> {
         "DROP INDEX idx_journal_created; DROP TABLE bridge_clients; DROP TABLE bridge_projects; DROP TABLE bridge_statements; DROP TABLE bridge_versions;
          DROP TABLE bridge_texts; DROP TABLE bridge_files;
          DROP TABLE hook_memories; DROP TABLE hook_events; DROP TABLE folders; DROP TABLE folder_switches; DROP TABLE group_switches; DROP TABLE incognito_sessions;
-         DROP TABLE isolated_groups; DROP TABLE kept_pairs; DROP TABLE vector_sets; ALTER TABLE word_codes RENAME TO codes; {codes};
+         DROP TABLE wishes; DROP TABLE isolated_groups; DROP TABLE kept_pairs; DROP TABLE vector_sets; ALTER TABLE word_codes RENAME TO codes; {codes};
          INSERT INTO word_codes SELECT memory, model, codes FROM codes; DROP TABLE codes;"
     ))?;
     take_back_memories(conn, &earlier)?;

@@ -54,6 +54,7 @@ pub(crate) mod switches;
 pub(crate) mod tombstones;
 pub(crate) mod vector_sets;
 pub(crate) mod vectors;
+pub(crate) mod wishes;
 
 /// A range of sequence numbers of memories, both ends included.
 pub(crate) type SeqRange = std::ops::RangeInclusive<i64>;

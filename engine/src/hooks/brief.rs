@@ -91,6 +91,15 @@ pub(crate) struct Candidate {
     pub folded: usize,
 }
 
+/// What waits for the user.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Waiting {
+    /// Memories that are held back.
+    pub gated: usize,
+    /// Memories for which agents have wishes.
+    pub wished: usize,
+}
+
 /// Limits of a brief.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
@@ -99,9 +108,9 @@ pub(crate) struct Limits {
     pub only_rules: bool,
 }
 
-/// Writes a brief of the candidates, newest first; `gated` are held back, and `own` is what the client loads of its own memory.
+/// Writes a brief of the candidates, newest first; of those held back and wished for the last lines tell, and `own` is what the client loads of its own memory.
 pub(crate) fn write(
-    (heading, gated): (ModelText, usize),
+    (heading, waiting): (ModelText, Waiting),
     mut candidates: Vec<Candidate>,
     limits: Limits,
     own: Option<&LoadedMemory>,
@@ -142,7 +151,7 @@ pub(crate) fn write(
         let is_added = is_wanted && draft.add(&candidate, &mut left);
         missing += usize::from(!is_added && candidate.section <= Section::Open);
     }
-    let injection = draft.end(heading, missing, gated);
+    let injection = draft.end(heading, missing, waiting);
     // A heading alone may be longer than all that is allowed.
     if injection.tokens() > limits.tokens { Injection::default() } else { injection }
 }
@@ -216,9 +225,9 @@ impl Draft {
     }
 
     /// Returns the last lines: what did not fit, and what is held back. The last memory makes room for them, but not the only one.
-    fn last_lines(&mut self, mut missing: usize, gated: usize) -> ModelText {
+    fn last_lines(&mut self, mut missing: usize, waiting: Waiting) -> ModelText {
         loop {
-            let text = last_lines(missing, gated);
+            let text = last_lines(missing, waiting);
             let fits = quarters(&text) <= self.left && text.len() <= self.left_chars;
             if fits {
                 return text;
@@ -233,11 +242,11 @@ impl Draft {
         }
     }
 
-    fn end(mut self, heading: ModelText, missing: usize, gated: usize) -> Injection {
-        if self.lines.is_empty() && gated == 0 {
+    fn end(mut self, heading: ModelText, missing: usize, waiting: Waiting) -> Injection {
+        if self.lines.is_empty() && waiting == Waiting::default() {
             return self.injection;
         }
-        let last_lines = self.last_lines(missing, gated);
+        let last_lines = self.last_lines(missing, waiting);
         // Stable: within a section the order of the candidates.
         self.lines.sort_by_key(|line| line.0);
         let mut text = heading;
@@ -255,17 +264,21 @@ impl Draft {
     }
 }
 
-fn last_lines(missing: usize, gated: usize) -> ModelText {
+fn last_lines(missing: usize, Waiting { gated, wished }: Waiting) -> ModelText {
     let mut text = ModelText::default();
     if missing > 0 {
         text = text
             .and_count(missing)
             .and_own(" more of these did not fit; recall_memory finds them.\n");
     }
+    let waits = |count| if count == 1 { " memory waits" } else { " memories wait" };
     if gated > 0 {
-        let waiting = if gated == 1 { " memory waits" } else { " memories wait" };
         let why = " for the user, imported or flagged: loci review\n";
-        text = text.and_count(gated).and_own(waiting).and_own(why);
+        text = text.and_count(gated).and_own(waits(gated)).and_own(why);
+    }
+    if wished > 0 {
+        let why = " for the user's decision on what an agent asked for: loci review\n";
+        text = text.and_count(wished).and_own(waits(wished)).and_own(why);
     }
     text
 }

@@ -8,7 +8,7 @@ use crate::duplicate::content_hash::hash;
 use crate::error::Result;
 use crate::flags::safe_name;
 use crate::handles::reader::Reader;
-use crate::hooks::brief::{self, Candidate, Limits, Section};
+use crate::hooks::brief::{self, Candidate, Limits, Section, Waiting};
 use crate::hooks::receipt::TextVersion;
 use crate::hooks::selection::Injection;
 use crate::index::{Filter, QuantizedVector, slot_id};
@@ -128,7 +128,8 @@ impl Reader {
         let mut candidates = self.folded(candidates);
         self.mark_outdated(&mut candidates, &self.shared.filter(&visibility, now));
         let limits = Limits { tokens: request.budget, only_rules: request.only_rules };
-        Ok(brief::write((heading, gated), candidates, limits, request.own.as_deref()))
+        let waiting = Waiting { gated, wished: self.count_wished(&visibility)? };
+        Ok(brief::write((heading, waiting), candidates, limits, request.own.as_deref()))
     }
 
     /// Keeps of candidates that say the same the one that says most, else the newest, with the number of the others, if the index is loaded.

@@ -94,9 +94,9 @@ impl Reader {
         let next = page.last().map(|position| position.seq).filter(|_| has_more);
         let mut memories = Vec::with_capacity(page.len());
         for position in page {
-            let memory = memories::by_seq(&self.conn, position.seq)?;
-            memories
-                .extend(memory.map(|memory| self.excerpted(memory, &excerpt, now)).transpose()?);
+            let Some(memory) = memories::by_seq(&self.conn, position.seq)? else { continue };
+            let wishes = filter.wishes(position.seq);
+            memories.push(ListedMemory { wishes, ..self.excerpted(memory, &excerpt, now)? });
         }
         Ok(ListReply { memories, total, next, as_of: None })
     }
@@ -258,6 +258,7 @@ impl Reader {
             valid_from: validity::from(&memory.metadata).map(str::to_owned),
             valid_to: validity::to(&memory.metadata).map(str::to_owned),
             content: None,
+            wishes: Vec::new(),
         })
     }
 }

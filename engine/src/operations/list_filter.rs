@@ -2,6 +2,7 @@
 //!
 //! Not here: the page and its order (`list`), the counts (`facets`).
 
+use crate::db::wishes;
 use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::model::actor::Viewer;
@@ -18,6 +19,8 @@ use crate::text::same_letters;
 use loci_proto::error::Failure;
 use loci_proto::memory::Confidence;
 use loci_proto::requests::list::ListRequest;
+use loci_proto::wish::Wish;
+use std::collections::BTreeMap;
 
 /// The value of the request's `status`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +67,8 @@ pub(crate) struct ListFilter<'r, 'v> {
     client: Option<String>,
     statement: Option<StatementFilter>,
     days: DateFilter,
+    /// Those of the store, if the request asks for memories with wishes.
+    wishes: Option<BTreeMap<i64, Vec<Wish>>>,
     now: Timestamp,
 }
 
@@ -93,9 +98,16 @@ impl<'r, 'v> ListFilter<'r, 'v> {
                 request.category.as_deref(),
                 request.subject.as_deref(),
             )?,
+            wishes: request.wished.then(|| wishes::open(&reader.conn)).transpose()?,
             days: DateFilter::parse(request.date_from.as_deref(), request.date_to.as_deref(), now)?,
             now,
         })
+    }
+
+    /// Returns the wishes for a memory, if the request asks for them.
+    pub(crate) fn wishes(&self, seq: i64) -> Vec<Wish> {
+        let wishes = self.wishes.as_ref().and_then(|wishes| wishes.get(&seq));
+        wishes.cloned().unwrap_or_default()
     }
 
     /// Returns whether the request selects a memory.
@@ -131,6 +143,7 @@ impl<'r, 'v> ListFilter<'r, 'v> {
             && (!request.uncategorised || declared::category(&memory.metadata).is_none())
             && (!request.flags || !memory.provenance.flags.is_empty())
             && (!request.held || memory.provenance.is_gated())
+            && self.wishes.as_ref().is_none_or(|wishes| wishes.contains_key(&memory.seq))
             && request
                 .older_than_seconds
                 .is_none_or(|age| memory.created_at <= now.plus(-age.saturating_mul(1000)))

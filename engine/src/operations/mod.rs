@@ -59,3 +59,4 @@ pub(crate) mod variants;
 pub mod verbs;
 pub(crate) mod visible_memory;
 pub(crate) mod wander;
+pub mod wish;

@@ -5,7 +5,7 @@
 //! full or enough was compared. Events are left out: they do not replace each other. Not here: what
 //! becomes of a pair (`supersede`, `forget`).
 
-use crate::db::{kept_pairs, memories};
+use crate::db::{kept_pairs, memories, wishes};
 use crate::duplicate;
 use crate::error::Result;
 use crate::handles::reader::Reader;
@@ -20,7 +20,7 @@ use crate::operations::visible_memory::FindVisible;
 use crate::search::judge::same_subject;
 use crate::search::{budget, nearest};
 use crate::transaction::change::CallContext;
-use loci_proto::error::Failure;
+use loci_proto::error::{Code, Failure};
 use loci_proto::memory::MemoryType;
 use loci_proto::requests::review::{ReviewPair, ReviewReply, ReviewRequest, ReviewedMemory};
 
@@ -74,6 +74,7 @@ impl Reader {
         let visibility = Visibility::new(&self.shared, &self.conn, viewer, named)?;
         let filter = self.shared.filter(&visibility, now);
         let (candidates, mut next) = self.candidates(&filter, request.before);
+        let wished = if request.before.is_none() { self.wished(viewer, now)? } else { Vec::new() };
         let (mut pairs, mut examined) = (Vec::new(), 0);
         for candidate in candidates {
             examined += 1;
@@ -90,7 +91,7 @@ impl Reader {
                 break;
             }
         }
-        Ok(ReviewReply { pairs, examined, next, ..ReviewReply::default() })
+        Ok(ReviewReply { wished, pairs, examined, next, ..ReviewReply::default() })
     }
 
     /// Returns the memories to examine with their older neighbours, newest first, and where the next
@@ -217,25 +218,27 @@ fn looks_like(newer: &Memory, older: &Memory, near: &Neighbour) -> Option<&'stat
 }
 
 impl Writer {
-    /// Records that both memories are kept, so that the pair is not listed again; or takes that back.
+    /// Records that both memories are kept, so that the pair is not listed again; or takes that back. Or declines the wishes for a memory.
     ///
     /// # Errors
-    /// `invalid` unless two different ids are given; `not_found`; `Database`.
-    pub fn keep_both(
-        &mut self,
-        call: &CallContext,
-        request: &ReviewRequest,
-    ) -> Result<ReviewReply> {
+    /// `invalid` unless two different ids are given, or one to decline; `not_found`; `Database`.
+    pub fn decide(&mut self, call: &CallContext, request: &ReviewRequest) -> Result<ReviewReply> {
         self.run_idempotent(call, |change| {
             let named = request.group.as_ref();
             let viewer = (&call.actor).into();
             let visibility = Visibility::new(change.shared, change.conn, viewer, named)?;
-            let (field, ids) = match (&request.keep, &request.unkeep) {
-                (Some(_), Some(_)) => {
-                    return Err(Failure::invalid("unkeep", "cannot be combined with keep").into());
+            let (field, ids) = match (&request.keep, &request.unkeep, &request.decline) {
+                (None, None, Some(id)) => {
+                    let memory = visibility.find(change.conn, "decline", id)?;
+                    let declined = Some(wishes::delete(change.conn, memory.seq)?);
+                    return Ok(ReviewReply { declined, ..ReviewReply::default() });
                 }
-                (None, Some(ids)) => ("unkeep", ids.as_slice()),
-                (keep, None) => ("keep", keep.as_deref().unwrap_or_default()),
+                (Some(ids), None, None) => ("keep", ids.as_slice()),
+                (None, Some(ids), None) => ("unkeep", ids.as_slice()),
+                _ => {
+                    let message = "keep, unkeep and decline cannot be combined";
+                    return Err(Failure::new(Code::Invalid, message).into());
+                }
             };
             let [one, other] = ids else {
                 return Err(Failure::invalid(field, "must have two ids").into());

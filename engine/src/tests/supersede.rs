@@ -139,7 +139,7 @@ fn pairs_are_listed_newest_first_page_by_page_until_both_are_kept() {
     assert_eq!([texts(&first), texts(&rest)].concat(), expected);
     let kept = json!({"keep": [all.pairs[0].newer.id, all.pairs[0].older.id]});
     let call = test_store.call("a", None);
-    assert!(test_store.writer.keep_both(&call, &parse(kept)).expect("it is recorded").kept);
+    assert!(test_store.writer.decide(&call, &parse(kept)).expect("it is recorded").kept);
     assert_eq!(texts(&review(&test_store, json!({}))), expected[1..]);
     assert_eq!(texts(&review(&test_store, json!({"all": true}))), expected);
     let (old, new) = (all.pairs[1].older.id.clone(), all.pairs[1].newer.id.clone());

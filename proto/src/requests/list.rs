@@ -13,6 +13,7 @@
 use crate::as_of::AsOf;
 use crate::group::GroupName;
 use crate::memory::{Confidence, MemoryId, MemoryType, Provenance, Scope, Trust};
+use crate::wish::Wish;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +37,9 @@ pub struct ListRequest {
     /// Only memories that are held back until a person confirms them: imported or with flags.
     #[serde(default)]
     pub held: bool,
+    /// Only memories for which an agent or a script has a wish; `wishes` of each says which.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wished: bool,
     /// Another project than that of the working directory.
     #[serde(default)]
     pub group: Option<GroupName>,
@@ -203,4 +207,7 @@ pub struct ListedMemory {
     /// The beginning of the text; only with `text_chars`. With a filter for a text it begins near the first match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
+    /// What agents asked to do to it and only a person may do; only with `wished`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wishes: Vec<Wish>,
 }

@@ -13,6 +13,7 @@
 
 use crate::group::GroupName;
 use crate::memory::MemoryId;
+use crate::requests::list::ListedMemory;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,14 +36,28 @@ pub struct ReviewRequest {
     /// List the pair of these two memories again, of which both were kept. Lists nothing.
     #[serde(default)]
     pub unkeep: Option<Vec<MemoryId>>,
+    /// Decline the wishes of agents for this memory. Lists nothing.
+    #[serde(default)]
+    pub decline: Option<MemoryId>,
     /// Another project than that of the working directory.
     #[serde(default)]
     pub group: Option<GroupName>,
 }
 
+impl ReviewRequest {
+    /// Returns whether it records a decision; otherwise it lists.
+    #[must_use]
+    pub fn decides(&self) -> bool {
+        self.keep.is_some() || self.unkeep.is_some() || self.decline.is_some()
+    }
+}
+
 /// Reply of `review`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReviewReply {
+    /// Memories of all projects for which agents have wishes; on the first page.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wished: Vec<ListedMemory>,
     /// The pairs; those with the newest memory first.
     pub pairs: Vec<ReviewPair>,
     /// Number of memories that were compared with older ones.
@@ -56,6 +71,9 @@ pub struct ReviewReply {
     /// True if `unkeep` took one back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unkept: bool,
+    /// Number of wishes that `decline` ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declined: Option<usize>,
 }
 
 /// Two memories that look like versions of one fact.

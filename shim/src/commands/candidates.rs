@@ -213,7 +213,11 @@ fn wrapped(text: &str, indent: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-async fn accept(
+/// Confirms a memory that the person has looked at.
+///
+/// # Errors
+/// The daemon cannot be reached, or refuses the call.
+pub(super) async fn accept(
     client: &VerbClient,
     id: &MemoryId,
     group: Option<&GroupName>,

@@ -67,6 +67,7 @@ mod uninstall;
 mod update;
 mod view;
 mod wander;
+mod wishes;
 
 use crate::cli::Command;
 use crate::client::call::VerbClient;

@@ -9,6 +9,7 @@ use crate::commands::categories;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{print_json, undo_hint};
 use crate::commands::row_details::RowDetails;
+use crate::commands::wishes;
 use crate::output::{Problem, Rows, Screen, choose, counted, escape_line, print_line};
 use loci_proto::group::GroupName;
 use loci_proto::memory::MemoryId;
@@ -61,6 +62,8 @@ pub async fn run(client: &VerbClient, args: Review) -> Result<(), Problem> {
     let group = args.project.group;
     let keep = resolve(client, args.keep.as_deref(), group.as_ref()).await?;
     let unkeep = resolve(client, args.unkeep.as_deref(), group.as_ref()).await?;
+    let decline = resolve(client, args.decline.as_ref().map(std::slice::from_ref), group.as_ref());
+    let decline = decline.await?.and_then(|ids| ids.into_iter().next());
     let (keeps, unkeeps) = (keep.is_some(), unkeep.is_some());
     let request = ReviewRequest {
         limit: Some(args.limit.into()),
@@ -68,6 +71,7 @@ pub async fn run(client: &VerbClient, args: Review) -> Result<(), Problem> {
         all: args.all,
         keep,
         unkeep,
+        decline,
         group: group.clone(),
     };
     let raw_reply = client.ask(&request).await?;
@@ -85,16 +89,21 @@ pub async fn run(client: &VerbClient, args: Review) -> Result<(), Problem> {
             "Both were not kept; nothing has changed"
         });
     }
+    if let Some(count) = reply.declined {
+        return print_line(format!("{} declined", counted(count, "wish", "wishes")));
+    }
+    let asks = !args.list && io::stdin().is_terminal();
+    wishes::run(client, &reply.wished, asks).await?;
     print_held_back(client).await?;
     if reply.pairs.is_empty() {
         return print_line(format!("No pair to review{}", next_page(&reply)));
     }
     let both = reply.pairs.iter().flat_map(|pair| [&pair.newer.id, &pair.older.id]);
     let details = RowDetails::fetch(client, both).await?;
-    if args.list || !io::stdin().is_terminal() {
-        reply.pairs.iter().try_for_each(|pair| print_line(pair_text(pair, &details)))?;
-    } else {
+    if asks {
         ask_about_all(client, (&reply.pairs, &details), group.as_ref()).await?;
+    } else {
+        reply.pairs.iter().try_for_each(|pair| print_line(pair_text(pair, &details)))?;
     }
     let pairs = if reply.pairs.len() == 1 { "pair" } else { "pairs" };
     print_line(format!("{} {pairs}{}", reply.pairs.len(), next_page(&reply)))

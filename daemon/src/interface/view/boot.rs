@@ -30,6 +30,8 @@ pub struct Boot {
     session: Session,
     /// Id and name of the project of the command's folder.
     project: Value,
+    /// The page only reads: no person has opened it.
+    read_only: bool,
     /// The verbs answer about the past.
     time_travel: bool,
     /// Reply of `groups`.
@@ -63,6 +65,7 @@ impl Boot {
             key: view.access.key().to_owned(),
             proof_secret: view.access.proof_secret().to_owned(),
             project: json!({"id": group.id, "name": group.name}),
+            read_only: view.is_read_only(),
             time_travel: true,
             groups: groups["groups"].take(),
             list: call("list", rows).await?,

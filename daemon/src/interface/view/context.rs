@@ -2,7 +2,7 @@
 
 use crate::interface::admin::context::AdminContext;
 use crate::interface::view::access::Access;
-use loci_proto::hello::Session;
+use loci_proto::hello::{Session, Speaker};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -18,4 +18,11 @@ pub struct ViewContext {
     pub(super) streams: Arc<Semaphore>,
     /// Cancelled when the viewer closes.
     pub(super) closing: CancellationToken,
+}
+
+impl ViewContext {
+    /// Returns whether the page only reads: no person has opened it.
+    pub(super) fn is_read_only(&self) -> bool {
+        self.session.speaker != Speaker::Person
+    }
 }

@@ -18,10 +18,12 @@ use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use loci_proto::admin::VerbCall;
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::Request as Verbs;
 use loci_proto::requests::backup::BackupList;
-use loci_proto::requests::verbs::InViewer;
+use loci_proto::requests::verbs::{Access, InViewer};
+use serde_json::{Map, Value};
 use tower::limit::GlobalConcurrencyLimitLayer;
 
 /// Arguments of the viewer's verbs that cannot be undone, or that change more than memories: the command line has them.
@@ -31,6 +33,8 @@ const REFUSED: [(&str, &str); 4] = [
     ("doctor", "fix"),
     ("doctor", "dismiss"),
 ];
+/// Verbs that write and here only look: [`REFUSED`] has what else they do.
+const LOOKS: [&str; 3] = ["bridge", "doctor", "scan"];
 /// Maximum number of verbs that are served at the same time; further ones wait.
 const MAX_VERBS: usize = 8;
 /// The same for those without a deadline.
@@ -48,12 +52,12 @@ pub fn routes(view: &ViewContext, address: &OwnAddress) -> Router {
     let streams = Router::new()
         .route("/api/status", get(calls::status))
         .route("/api/export", post(transfer::export))
-        .route("/api/import", post(transfer::import))
         .with_state(view.admin.clone());
     let api = Router::new()
         .route("/api/boot", get(boot))
         .route(EVENTS_PATH, get(events))
         .route("/api/backups", get(backups))
+        .route("/api/import", post(import))
         .merge(verbs)
         .merge(long)
         .with_state(view.clone())
@@ -125,7 +129,42 @@ async fn verb(
     if let Some((verb, argument)) = REFUSED.iter().find(|refused| is_refused(refused)) {
         return refuse(&format!("{verb} with {argument}"));
     }
-    calls::answer(&view.admin, &name, call).await
+    if view.is_read_only() && changes(&name, &call.arguments) {
+        return refuse_change();
+    }
+    // The page speaks for who opened it.
+    calls::answer(&view.admin, &name, VerbCall { session: view.session.clone(), ..call }).await
+}
+
+/// Returns whether a call of the page changes the store.
+fn changes(name: &str, arguments: &Map<String, Value>) -> bool {
+    let is = |argument: &str| arguments.get(argument).is_some_and(|value| *value == true);
+    let has = |argument: &&str| arguments.get(*argument).is_some_and(|value| !value.is_null());
+    let powers = Verbs::powers_of(name);
+    powers.is_none_or(|powers| powers.access == Access::Write)
+        && match name {
+            "review" => ["keep", "unkeep", "decline"].iter().any(has),
+            "maintenance" => {
+                let action = arguments.get("action").and_then(Value::as_str);
+                !matches!(action, None | Some("status" | "plan"))
+            }
+            _ => !LOOKS.contains(&name) && !is("preview") && !is("dry_run"),
+        }
+}
+
+/// A page that no person has opened only reads.
+fn refuse_change() -> Response {
+    let message = "this page only reads: an agent or a script has opened it";
+    let failure = Failure::only_person(message, "loci view");
+    (StatusCode::FORBIDDEN, Json(failure)).into_response()
+}
+
+/// `POST /api/import`.
+async fn import(State(view): State<ViewContext>, request: Request) -> Response {
+    if view.is_read_only() {
+        return refuse_change();
+    }
+    transfer::import(State(view.admin), request).await.into_response()
 }
 
 fn refuse(what: &str) -> Response {

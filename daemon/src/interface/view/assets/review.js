@@ -1,4 +1,4 @@
-// What waits for a person: pairs that look like two versions of one fact, candidates, flagged memories, imports.
+// What waits for a person: wishes of agents, pairs that look like two versions of one fact, candidates, flagged memories, imports.
 
 /** Pairs that are looked for at once. */
 const PAIRS = 20;
@@ -6,8 +6,8 @@ const PAIRS = 20;
 /** Counts what waits, for the navigation. */
 async function countReviews() {
   try {
-    const { candidates, flagged, imported } = await countWaiting({ all_groups: true });
-    const all = candidates + flagged + imported;
+    const { wishes, candidates, flagged, imported } = await countWaiting({ all_groups: true });
+    const all = wishes + candidates + flagged + imported;
     setBadge("review", all > 999 ? "999+" : all);
   } catch {
     setBadge("review", 0);
@@ -17,12 +17,13 @@ async function countReviews() {
 /** Counts the memories behind each tab. */
 async function countWaiting(/** @type {Record<string, any>} */ scope) {
   const count = async (/** @type {Record<string, any>} */ filter) => (await call("list", { ...scope, ...filter, limit: 1 })).total;
-  const [candidates, flagged, imported] = await Promise.all([
+  const [wishes, candidates, flagged, imported] = await Promise.all([
+    count({ wished: true, status: "all" }),
     count({ status: "candidate" }),
     count({ flags: true, status: "all" }),
     count({ trust: "import" }),
   ]);
-  return { candidates, flagged, imported };
+  return { wishes, candidates, flagged, imported };
 }
 
 /** Finds pairs in the projects of the store, as far as the first page of each. */
@@ -68,6 +69,7 @@ function reviewView(/** @type {Route} */ route) {
   const all = route.query.get("all") === "1";
   const tabs = [
     ["conflicts", "Conflicts"],
+    ["wishes", "Wishes"],
     ["candidates", "Candidates"],
     ["flagged", "Flagged"],
     ["imported", "Imported"],
@@ -108,12 +110,14 @@ function reviewView(/** @type {Route} */ route) {
   };
   const asks = /** @type {Record<string, () => Promise<any>>} */ ({
     conflicts: () => findPairs(project, all),
+    wishes: () => call("list", { ...scope, wished: true, status: "all" }),
     candidates: () => call("list", { ...scope, status: "candidate" }),
     flagged: () => call("list", { ...scope, flags: true, status: "all" }),
     imported: () => call("list", { ...scope, trust: "import" }),
   });
   const intros = /** @type {Record<string, string>} */ ({
     conflicts: "Memories that look like two versions of one fact. Keep what is true; everything here can be undone.",
+    wishes: "What agents asked to do to a memory and only you may do. Do it or decline it.",
     candidates: "Memories that no person has confirmed. A search gives them to agents last and marked; briefs and hooks never have them.",
     flagged: "Texts that ask to ignore instructions, to hide something or to send data away, or that disagree with a memory that you trust more. Confirm what is right.",
     imported: "Memories of an import that you have not confirmed.",
@@ -248,11 +252,12 @@ function drawWaiting(/** @type {any} */ reply, /** @type {string} */ tab) {
           ),
         ),
         h("p", { class: "item-text", dir: "auto" }, visibleText(memory.content ?? memory.preview)),
+        (memory.wishes ?? []).map((/** @type {any} */ wish) => h("p", { class: "small" }, visibleText(wishText(wish)))),
         memory.rejected && h("p", { class: "small" }, "Given up: ", visibleText(memory.rejected)),
         h(
           "div",
           { class: "toolbar" },
-          waitingTools(memory),
+          memory.wishes ? wishTools(memory) : waitingTools(memory),
           h("a", { class: "button small-button", href: address("memory", memory.id) }, "Open"),
         ),
       ),
@@ -272,6 +277,36 @@ function waitingTools(/** @type {any} */ memory) {
     isCandidate ? made("Reject", () => rejectCandidate(memory), "danger") : made("Forget", () => forgetMemory(memory), "danger"),
     memory.status === "active" && made("Reject", () => forgetWithReason(memory, true)),
   ];
+}
+
+/** Who wishes what, with the command that does it. */
+function wishText(/** @type {any} */ wish) {
+  return `${wish.client ?? "a script"} · ${wish.at.slice(0, 10)} · ${wish.command}`;
+}
+
+/** What can be done with the wishes for a memory. What cannot be undone, and moves, are left to the command line. */
+function wishTools(/** @type {any} */ memory) {
+  const text = visibleString(oneLine(textOf(memory)).slice(0, 80));
+  const acts = /** @type {Record<string, [string, () => any]>} */ ({
+    forget: ["Forget", () => forgetMemory(memory)],
+    restore: ["Restore", () => restoreMemory(memory)],
+    confirm: ["Confirm", () => confirmMemory(memory)],
+    move: ["Move", () => moveMemories([memory.id])],
+  });
+  const offered = memory.wishes.flatMap((/** @type {any} */ wish) => (acts[wish.kind] ? [acts[wish.kind]] : []));
+  const made = (/** @type {[string, () => any]} */ [label, act]) => named(button(label, act, { kind: "small-button" }), `${label}: ${text}`);
+  return [...offered, ["Decline", () => decline(memory)]].map(made);
+}
+
+/** Declines the wishes for a memory: nothing of it changes. */
+async function decline(/** @type {any} */ memory) {
+  try {
+    await callAbout("review", memory.id, { decline: memory.id });
+    toast("Declined");
+    refreshView();
+  } catch (error) {
+    tellFailure(error);
+  }
 }
 
 /** Gives a control the name that says what it acts on. */

@@ -120,7 +120,8 @@ function buildNavigation() {
         ),
       ),
     );
-  const about = h("p", { class: "muted small about" }, `loci ${boot.version}`);
+  const limits = boot.read_only ? " · only reads: run loci view in your own terminal to change something" : "";
+  const about = h("p", { class: "muted small about" }, `loci ${boot.version}${limits}`);
   const narrow = h(
     "div",
     { class: "narrow-only" },

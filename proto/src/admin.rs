@@ -23,7 +23,7 @@ pub struct Status {
     /// The re-embedding in progress; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub re_embedding: Option<ReembeddingStatus>,
-    /// Number of active memories.
+    /// Number of active memories, but for those of isolated projects.
     pub memories: u64,
     /// The search index; absent while the store is being opened.
     #[serde(default)]
@@ -302,7 +302,7 @@ pub struct IndexStatus {
 pub struct SessionStatus {
     /// Name and version of the client; absent until it has sent them.
     pub client: Option<String>,
-    /// Display name of the project.
+    /// Display name of the project; `(isolated)` for one that is isolated.
     pub group: String,
     /// Process id of the shim; absent for a client over HTTP.
     #[serde(default, skip_serializing_if = "Option::is_none")]

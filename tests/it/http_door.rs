@@ -248,6 +248,15 @@ fn a_bound_token_replaces_nothing_that_others_see_and_reads_no_other_past() {
         json!({"content": "The till moved to ibis", "type": "semantic", "supersedes": till["id"]});
     let refusal = bound.call("store_memory", &newer).expect_err("others see it");
     assert!(refusal.contains("supersedes"), "{refusal}");
+    for (tool, arguments) in [
+        ("forget_memory", json!({"memory_id": till["id"]})),
+        ("forget_memory", json!({"memory_id": till["id"], "hard_delete": true})),
+        ("forget_memory", json!({"memory_id": till["id"], "rejected": true, "reason": "old"})),
+        ("restore_memory", json!({"memory_id": till["id"]})),
+    ] {
+        let refusal = bound.call(tool, &arguments).expect_err("others see it");
+        assert!(refusal.contains("every project sees"), "{tool}: {refusal}");
+    }
     let id = json!({"memory_id": till["id"]});
     notes.call("forget_memory", &id).expect("it is global");
     notes.call("restore_memory", &id).expect("it was forgotten");

@@ -196,6 +196,45 @@ fn a_person_sees_everything_and_an_agent_on_the_command_line_does_not() {
 }
 
 #[test]
+fn no_command_of_an_agent_outside_names_or_counts_what_is_inside() {
+    let home = TestHome::without_model();
+    store_inside(&home);
+    home.session_in("shop").store("semantic", "The shop closes at six");
+    let _open = home.session_in("client");
+    for arguments in [
+        &["ctl", "status"][..],
+        &["ctl", "status", "--json"],
+        &["ctl", "ps"],
+        &["ctl", "ps", "--json"],
+        &["doctor"],
+        &["doctor", "--json"],
+        &["doctor", "--deep"],
+        &["stats"],
+        &["stats", "--json"],
+        &["topics"],
+        &["injected", "--all"],
+        &["review", "--json"],
+        &["review", "--candidates", "--all-groups", "--list"],
+        &["diff", "--since", "1d", "--all-groups"],
+        &["backup", "list"],
+        &["bridge", "status"],
+        &["ctl", "maintenance", "plan"],
+        &["list", "--held", "--all-groups"],
+        &["groups", "list", "--json"],
+    ] {
+        let shown = agent_prints(&home, "shop", arguments);
+        assert!(!shown.is_empty() && !shown.contains(SECRET), "{arguments:?}: {shown}");
+        for count in ["4 memories", "memories  4", "memories\":4", "\"client\",", " client "] {
+            assert!(!shown.contains(count), "{arguments:?}: {count}: {shown}");
+        }
+    }
+    let shown = agent_prints(&home, "shop", &["ctl", "status"]);
+    assert!(shown.contains("memories  1\n"), "{shown}");
+    let shown = person_prints(&home, "shop", &["doctor"]);
+    assert!(shown.contains("4 memories"), "{shown}");
+}
+
+#[test]
 fn only_a_session_inside_ends_the_isolation_and_a_lost_file_does_not() {
     let home = TestHome::without_model();
     store_inside(&home);

@@ -2,6 +2,7 @@
 
 use crate::embedding::{MODEL_ID, ModelState};
 use crate::handlers::handle::Handle;
+use crate::handlers::isolation;
 use crate::interface::agents::session::Session;
 use crate::reranking::{Reranker, State};
 use crate::service::open_sockets::OpenSockets;
@@ -22,11 +23,18 @@ use std::net::SocketAddr;
 
 /// Another model is offered if at least one memory in ten is not in English.
 const FOREIGN_ONE_IN: usize = 10;
+/// The parts whose findings count memories of every project.
+const COUNTED: [&str; 7] =
+    ["bridge", "held", "hooks", "index", "language", "older guards", "vectors"];
 
 impl Handle for DoctorRequest {
     async fn handle(self, service: &Service, caller: Caller<'_>) -> Result<DoctorReply, Failure> {
         if self.dismiss {
             return dismiss(service).await;
+        }
+        if self.deep {
+            // It counts what it reads.
+            isolation::check_whole_store(service, caller.session).await?;
         }
         let mut findings =
             vec![findings::config(&service.config.paths().config), check_model(service).await];
@@ -61,7 +69,17 @@ impl Handle for DoctorRequest {
         if self.deep {
             findings.extend(read_everything(service).await?);
         }
+        if !is_person && service.has_isolated_groups().await {
+            findings.iter_mut().for_each(hide_counts);
+        }
         Ok(DoctorReply { findings, dismissed: None })
+    }
+}
+
+/// Replaces what a finding counts of every project, for an agent that may not learn how much is in an isolated one.
+fn hide_counts(finding: &mut Finding) {
+    if COUNTED.contains(&finding.part.as_str()) {
+        "not counted for an agent while a project is isolated".clone_into(&mut finding.found);
     }
 }
 

@@ -416,7 +416,7 @@ impl Service {
 
     /// Returns whether a project is isolated.
     pub async fn is_isolated(&self, group: &Group) -> bool {
-        self.pools().await.is_ok_and(|pools| pools.isolated.contains(group))
+        self.pools().await.is_ok_and(|pools| pools.isolated.contains(&group.id))
     }
 
     /// Returns whether any project is isolated.

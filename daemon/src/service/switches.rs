@@ -93,11 +93,16 @@ impl Service {
                 continue;
             };
             let entered = self.resolved(session).await;
-            shown.off = self.off(entered.as_ref().unwrap_or(session)).await;
+            let entered = entered.as_ref().unwrap_or(session);
+            shown.off = self.off(entered).await;
+            if self.is_isolated(&entered.group).await {
+                "(isolated)".clone_into(&mut shown.group);
+            }
             status.incognito += usize::from(shown.off == Some(OffReason::Incognito));
         }
         let Ok(pools) = self.pools().await else { return status };
-        let off = pools.switches.off();
+        let mut off = pools.switches.off();
+        off.retain(|group| !pools.isolated.contains(group));
         if !off.is_empty() {
             let names = pools.readers.run(move |reader| reader.group_names(&off)).await;
             status.off = names.and_then(|names| Ok(names?)).unwrap_or_default();

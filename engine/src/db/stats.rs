@@ -124,7 +124,8 @@ pub(crate) fn by_group(conn: &Connection) -> Result<BTreeMap<Option<String>, Mem
 
 /// Counts active memories.
 pub(crate) fn active(conn: &Connection) -> Result<u64> {
-    let sql = "SELECT count(*) FROM memories WHERE status = 'active'";
+    let sql = "SELECT count(*) FROM memories WHERE status = 'active'
+        AND ifnull(source_group, '') NOT IN (SELECT group_id FROM isolated_groups)";
     Ok(conn
         .prepare_cached(sql)?
         .query_row([], |row| row.get::<_, i64>(0))

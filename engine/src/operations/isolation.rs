@@ -9,7 +9,6 @@ use crate::handles::shared::Shared;
 use crate::handles::writer::Writer;
 use crate::model::time::Timestamp;
 use crate::transaction::change::CallContext;
-use loci_proto::group::Group;
 use std::sync::Arc;
 
 /// The isolated projects in the current state of the store.
@@ -30,8 +29,8 @@ impl IsolatedGroups {
 
     /// Returns whether a group is isolated.
     #[must_use]
-    pub fn contains(&self, group: &Group) -> bool {
-        self.0.isolated.read().contains(&group.id)
+    pub fn contains(&self, group: &str) -> bool {
+        self.0.isolated.read().iter().any(|isolated| isolated == group)
     }
 }
 

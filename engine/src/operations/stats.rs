@@ -125,7 +125,7 @@ impl Reader {
         Ok(StatsReply { flagged, ..counts })
     }
 
-    /// Returns the number of active memories.
+    /// Returns the number of active memories, but for those of isolated projects.
     ///
     /// # Errors
     /// `Database`.

@@ -367,12 +367,6 @@ impl<'a, 'b> StoreWork<'a, 'b> {
         let conflict = |message: String, hint: &str| {
             Err(Error::from(Failure::new(Code::Conflict, message).at("supersedes").hint(hint)))
         };
-        if memory.scope == Scope::Global && self.change.call.actor.is_bound {
-            return conflict(
-                format!("names a memory that every project sees, and this token may use one: {id}"),
-                "Leave out supersedes, or use a token that is not bound to a project",
-            );
-        }
         match (memory.status, &memory.superseded_by) {
             (Status::Active, _)
                 if memory.scope == Scope::Global

@@ -13,7 +13,7 @@ use crate::operations::named_project::existing_group;
 use crate::transaction::change::Change;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::GroupName;
-use loci_proto::memory::{MemoryId, Origin, Trust};
+use loci_proto::memory::{MemoryId, Origin, Scope, Trust};
 use rusqlite::Connection;
 
 /// The visibility of a call, and the memories that it may see or change.
@@ -49,8 +49,8 @@ pub(crate) trait FindVisible: Sized {
     fn find_even_if_damaged(&self, conn: &Connection, field: &str, id: &MemoryId)
     -> Result<Memory>;
 
-    /// Refuses a change of a memory of another group by a call of an isolated one: others would see
-    /// the change.
+    /// Refuses a change that others would see: of a memory of another group by a call of an isolated one, and of a global one by a token
+    /// that is bound to a project.
     ///
     /// # Errors
     /// `conflict`.
@@ -98,6 +98,14 @@ impl FindVisible for Visibility {
     }
 
     fn check_change(&self, field: &str, memory: &Memory) -> Result<()> {
+        if self.is_bound() && memory.scope == Scope::Global {
+            let message = format!(
+                "names a memory that every project sees, and this token may use one: {}",
+                memory.id
+            );
+            let failure = Failure::new(Code::Conflict, message).at(field);
+            return Err(failure.hint("Use a token that is not bound to a project").into());
+        }
         let is_own = |group: &String| memory.group.as_ref() == Some(group);
         if !self.is_isolated() || self.groups().iter().any(is_own) {
             return Ok(());

@@ -49,12 +49,14 @@ pub struct Isolation {
     outside: String,
     /// Ids of the groups that a person has switched off.
     off: Vec<String>,
+    /// Whoever meets it may use no project but its own.
+    is_bound: bool,
 }
 
 impl Isolation {
     /// The isolation of a store with these isolated groups.
     pub fn new(groups: Vec<String>, outside: &str) -> Self {
-        Self { groups, outside: outside.to_owned(), off: Vec::new() }
+        Self { groups, outside: outside.to_owned(), ..Self::default() }
     }
 
     /// Adds the groups that a person has switched off.
@@ -68,6 +70,7 @@ impl Isolation {
     pub fn seen_by(mut self, viewer: Viewer<'_>) -> Self {
         if viewer.is_bound {
             self.groups.push(viewer.group.id.clone());
+            self.is_bound = true;
         }
         self
     }
@@ -133,6 +136,11 @@ impl Visibility {
             visibility.groups.push(named.to_owned());
         }
         visibility
+    }
+
+    /// Returns whether the call may use no project but its own.
+    pub fn is_bound(&self) -> bool {
+        self.isolation.is_bound
     }
 
     /// Returns whether the call can see a memory with this audience.

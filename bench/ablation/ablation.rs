@@ -157,7 +157,7 @@ fn load(model: &mut Model, set: &Path, folder: &Path, preparation: Preparation) 
             for (text, unit) in batch {
                 let arguments: Map<String, Value> = serde_json::from_value(json!({"content": text, "type": "episodic"}))?;
                 let draft = Draft::new(loci_proto::mcp::arguments::parse(arguments)?, NOW)?;
-                let call = CallContext { now: NOW, actor: Actor::unnamed_agent(group()), key: None };
+                let call = CallContext { now: NOW, actor: Actor::unnamed_agent(group()), key: None, shown: None };
                 let stored = writer.store(&call, &draft, &model.documents[text])?;
                 units.entry(text.clone()).or_insert_with(|| unit.clone());
                 units.entry(stored.id.to_string()).or_insert_with(|| unit.clone());

@@ -74,6 +74,7 @@ fn main() -> Result<(), AnyError> {
             now: START.plus(number * 1000),
             actor: Actor::unnamed_agent(group.clone()),
             key: None,
+            shown: None,
         };
         let arguments: Map<String, Value> =
             serde_json::from_value(json!({"content": text, "type": "episodic"}))?;

@@ -3,9 +3,10 @@
 //! `{"loci":[1,1],"shim":"0.1.0","session":{…}}` is answered by `{"ok":true,"loci":1,"daemon":"0.1.0","boot":"…","pid":7}`,
 //! or by `{"ok":false,"error":"version","min":1,"max":1,…}` and the end of the connection.
 
-use crate::group::GroupHint;
+use crate::group::{GroupHint, GroupName};
 use crate::requests::hook::HookClient;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The oldest protocol version that this build supports.
 pub const MIN_VERSION: u32 = 1;
@@ -54,9 +55,12 @@ pub struct Session {
     /// The project's files switch loci off.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub off: bool,
-    /// The project has a `.loci.toml`.
+    /// The project has a `.loci.toml` that a person has allowed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub opted_in: bool,
+    /// What the project's files ask a person for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks: Option<FileAsks>,
     /// The session is incognito.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub incognito: bool,
@@ -69,6 +73,23 @@ pub struct Session {
     /// Who runs the command.
     #[serde(default, skip_serializing_if = "Speaker::is_script")]
     pub speaker: Speaker,
+    /// `version` of the memories that a person was shown before they decided, by id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<BTreeMap<String, String>>,
+}
+
+/// What the `.loci.toml` of a project asks for that only a person may allow: a repository can write such a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileAsks {
+    /// The name that it gives the project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<GroupName>,
+    /// It says `isolated = false`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shares: bool,
+    /// It says `off = false`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub serves: bool,
 }
 
 /// Who runs a command, as far as the shim can tell.

@@ -41,7 +41,7 @@ impl OffReason {
             }
             Self::Person => format!("loci is off in {project}: a person switched it off"),
             Self::NotOptedIn => format!(
-                "loci is off in {project}: only projects with a .loci.toml are served (projects.opt_in)"
+                "loci is off in {project}: only projects with a .loci.toml that a person has allowed are served (projects.opt_in)"
             ),
         }
     }
@@ -58,7 +58,7 @@ impl OffReason {
             }
             Self::Person => "Nothing is read or stored until a person runs loci groups on",
             Self::NotOptedIn => {
-                "Nothing is read or stored until a person adds a .loci.toml and starts a new session, or runs loci groups on"
+                "Nothing is read or stored until a person adds a .loci.toml, runs loci groups allow there and starts a new session, or runs loci groups on"
             }
         }
     }

@@ -1,6 +1,7 @@
 //! A wish: what an agent or a script asked to do to one memory and only a person may do. It waits until the person does or declines it.
 
 use crate::memory::MemoryId;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A wish for a memory.
@@ -11,6 +12,9 @@ pub struct Wish {
     /// The project of a move.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
+    /// Its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_id: Option<String>,
     /// The command of the person that does it.
     pub command: String,
     /// Who asked for it.
@@ -21,7 +25,7 @@ pub struct Wish {
 }
 
 /// What shall be done to a memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WishKind {
     /// Hide it.

@@ -445,6 +445,7 @@ fn store_administration_commands_print_these_screens() {
         ("groups_alias", &["groups", "alias", "shop", "store"]),
         ("groups_off", &["groups", "off", "shop"]),
         ("groups_on", &["groups", "on", "shop"]),
+        ("groups_allow", &["groups", "allow"]),
         ("incognito_unknown", &["ctl", "incognito", "0199c2aa"]),
         ("groups_merge_unknown", &["groups", "merge", "nowhere", "shop", "--yes"]),
         ("groups_join_nothing", &["groups", "join", "--yes"]),

@@ -82,6 +82,7 @@ fn an_invalid_new_group_name_is_refused_from_every_source() {
         std::fs::create_dir_all(home.path("evil")).expect("the folder is created");
         let file = home.path("evil/.loci.toml");
         std::fs::write(file, format!("group = \"{name}\"\n")).expect("the file is written");
+        home.allow("evil");
         let mut evil = home.session_in("evil");
         let error_text = evil.call("memory_stats", json!({})).expect_err("the call fails");
         assert_names(&error_text, "group in .loci.toml", what);

@@ -135,6 +135,14 @@ impl TestHome {
             .expect("loci runs")
     }
 
+    /// Allows, as a person, what the `.loci.toml` of a folder asks for.
+    pub fn allow(&self, folder: &str) {
+        let mut command = self.command("loci");
+        command.current_dir(self.path(folder)).args(["groups", "allow", "--yes"]);
+        let allowed = command.stdin(Stdio::null()).output_in_time().expect("loci runs");
+        assert!(allowed.status.success(), "{}", printed(&allowed));
+    }
+
     /// Runs `loci`, which must succeed and print JSON; returns that.
     pub fn json(&self, arguments: &[&str]) -> Value {
         let output = self.loci(arguments);

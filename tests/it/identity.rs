@@ -51,6 +51,13 @@ impl Tree<'_> {
         fs::write(file, text).expect("the file is written");
     }
 
+    /// Writes the file that names a part of a project, and allows it.
+    fn name(&self, folder: &str, name: &str) {
+        self.file(&format!("{folder}/.loci.toml"), &format!("group = \"{name}\"\n"));
+        let home = self.root.strip_prefix(self.home.path("")).unwrap_or(Path::new(""));
+        self.home.allow(&home.join(folder).display().to_string());
+    }
+
     /// Copies a folder with everything that an archive can hold, and removes the original.
     fn replace_by_copy(&self, from: &str, to: &str) {
         self.run("cp", "", &["-a", from, to]);
@@ -130,7 +137,7 @@ fn shop_with_submodule(tree: &Tree<'_>) {
 fn monorepo(tree: &Tree<'_>) {
     shop(tree);
     for part in ["api", "web"] {
-        tree.file(&format!("shop/{part}/.loci.toml"), &format!("group = \"{part}\"\n"));
+        tree.name(&format!("shop/{part}"), part);
     }
 }
 
@@ -279,7 +286,7 @@ const MATRIX: &[Row] = &[
         "named by .loci.toml, then renamed",
         |tree| {
             shop(tree);
-            tree.file("shop/.loci.toml", "group = \"web\"\n");
+            tree.name("shop", "web");
         },
         |tree| tree.rename("shop", "store"),
         ["shop", "store/src"],

@@ -256,6 +256,9 @@ fn only_a_session_inside_ends_the_isolation_and_a_lost_file_does_not() {
     assert!(!sees(&home));
     project_file(&home, "isolated = false\n");
     home.session_in("client").recall("zeppelin");
+    assert!(!sees(&home), "a repository's file ends nothing by itself");
+    home.allow("client");
+    home.session_in("client").recall("zeppelin");
     assert_eq!(home.session_in("shop").recall("zeppelin"), ["The zeppelin project ends in May"]);
 }
 

@@ -45,6 +45,7 @@ fn a_move_into_an_isolated_project_does_not_offer_an_undo() {
     std::fs::create_dir(&isolated).expect("the folder is created");
     std::fs::write(isolated.join(".loci.toml"), "isolated = true\ngroup = \"pottery\"\n")
         .expect("the file is written");
+    home.allow("isolated");
     let mut add = home.command("loci");
     let add = add.args(["add", "The kiln is new"]).current_dir(&isolated).output_in_time();
     assert!(add.expect("loci runs").status.success());

@@ -25,7 +25,7 @@ const ENCRYPTION: [&str; 3] = ["encrypt", "decrypt", "rekey"];
 
 /// Every other command, with arguments, in an order in which all succeed. `A` and `B` stand for the
 /// ids of two entities, `_` for a space.
-const COMMANDS: [&str; 93] = [
+const COMMANDS: [&str; 94] = [
     "search heron",
     "list",
     "topics",
@@ -84,6 +84,7 @@ const COMMANDS: [&str; 93] = [
     "move A --to attic --create",
     "groups join attic --yes",
     "groups off shop",
+    "groups allow --yes",
     "groups on shop",
     "ctl incognito SESSION",
     "compact --yes",

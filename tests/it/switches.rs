@@ -103,6 +103,8 @@ fn a_broken_file_with_the_key_switches_off_and_the_nearest_key_decides() {
     project_file(&home, "mono", "off = true\n");
     project_file(&home, "mono/api", "off = false\n");
     assert!(reason_of_every_tool(&mut home.session_in("mono/web")).contains("mono"));
+    assert!(reason_of_every_tool(&mut home.session_in("mono/api")).contains("mono"), "not allowed");
+    home.allow("mono/api");
     assert_eq!(home.session_in("mono/api").recall("heron"), [""; 0]);
     // The file of one repository switches off nothing but itself.
     assert_eq!(home.session_in("shop").recall("heron"), [""; 0]);
@@ -159,9 +161,15 @@ fn in_opt_in_mode_only_projects_with_a_file_or_a_switch_are_served() {
     let home = TestHome::without_model();
     home.configure("[projects]\nopt_in = true\n");
     project_file(&home, "chosen", "");
+    let reason = reason_of_every_tool(&mut home.session_in("chosen"));
+    assert!(reason.contains("that a person has allowed"), "a clone does not choose: {reason}");
+    home.allow("chosen");
     home.session_in("chosen").store("episodic", "The heron is grey");
     let reason = reason_of_every_tool(&mut home.session_in("shop"));
-    assert!(reason.contains("only projects with a .loci.toml are served"), "{reason}");
+    assert!(
+        reason.contains("only projects with a .loci.toml that a person has allowed are served"),
+        "{reason}"
+    );
     assert_eq!(home.status()["switches"]["opt_in"], true);
     assert!(loci_in(&home, "shop", &["groups", "on"]).status.success());
     home.session_in("shop").store("episodic", "The egret is white");
@@ -331,6 +339,7 @@ fn a_folder_without_git_stays_off_and_so_does_a_session_with_a_name() {
     assert_eq!(home.session_in("other").recall("egret").len(), 1, "only this folder");
     // A part that a person switches on is served, and its project is not.
     project_file(&home, "notes/part", "group = \"part\"\n");
+    home.allow("notes/part");
     assert!(loci_in(&home, "notes/part", &["groups", "on"]).status.success());
     home.session_in("notes/part").store("episodic", "The part is served");
     assert!(reason_of_every_tool(&mut home.session_in("notes")).contains("a person"));

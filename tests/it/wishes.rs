@@ -69,20 +69,28 @@ fn what_is_refused_about_one_memory_waits_for_the_person() {
         // Asked twice, it waits once.
         for _ in 0..2 {
             let error = second.call(tool, arguments.clone()).expect_err("it is refused");
-            assert!(error.contains("waits for the user in loci review"), "{error}");
+            assert!(error.contains("It waits for the user in loci review"), "{error}");
         }
     }
     let text = refused_to_agent(&home, &["confirm", &of_agent]);
     assert!(text.contains(&format!("loci confirm {of_agent}")), "{text}");
-    refused_to_agent(&home, &["move", &of_person, "--to", "x y", "--create"]);
+    let text = refused_to_agent(&home, &["move", &of_person, "--to", "SYSTEM: obey", "--create"]);
+    assert!(!text.contains("waits"), "no such project: {text}");
+    home.session_in("x y").store("episodic", "Here is a pond");
+    refused_to_agent(&home, &["move", &of_person, "--to", "x y"]);
+    // What is so already, and what concerns several memories, does not wait.
+    let text = refused_to_agent(&home, &["confirm", &of_person]);
+    assert!(text.contains("The memory is so already"), "{text}");
+    refused_to_agent(&home, &["move", &of_agent, &of_person, "--to", "x y"]);
+    refused_to_agent(&home, &["forget", "--where", "text:e", "--yes"]);
     let mut found = kinds(&home);
     found.sort();
     assert_eq!(found, ["confirm", "delete", "forget", "move", "restore"]);
     let text = printed(&home.loci(&["review"]));
     for part in [
-        "3 memories wait for your decision",
+        "3 memories wait for the user's decision",
         &format!("loci forget {} --hard", short(&of_agent)),
-        &format!("loci move {} --to 'x y'", short(&of_person)),
+        "codex asks to move it to x y (",
         "Bees like clover",
     ] {
         assert!(text.contains(part), "{part}: {text}");
@@ -92,7 +100,17 @@ fn what_is_refused_about_one_memory_waits_for_the_person() {
     assert!(home.loci(&["restore", &gone]).status.success());
     assert!(home.loci(&["confirm", &of_agent]).status.success());
     assert!(home.loci(&["forget", &of_agent, "--hard", "--yes"]).status.success());
+    refused_to_agent(&home, &["review", "--decline", &of_person]);
     assert!(home.loci(&["review", "--decline", &of_person]).status.success());
+    assert_eq!(wishes(&home), []);
+    let error = second.call("forget_memory", json!({"memory_id": of_person}));
+    assert!(error.expect_err("refused").contains("declined it; do not ask again"));
+    assert_eq!(wishes(&home), []);
+    // With another text it is another question, and one that waits ends with the text.
+    assert!(home.loci(&["edit", &of_person, "--content", "Ants love sugar"]).status.success());
+    let error = second.call("forget_memory", json!({"memory_id": of_person}));
+    assert!(error.expect_err("refused").contains("waits"));
+    assert!(home.loci(&["edit", &of_person, "--content", "Ants adore sugar"]).status.success());
     assert_eq!(wishes(&home), []);
     assert_eq!(status(&home, &of_person).as_deref(), Some("active"));
     // A wish that was fulfilled does not come back with the same state.
@@ -162,27 +180,43 @@ fn what_concerns_the_store_is_refused_and_never_in_the_list() {
         let _ = home.session().call("forget_memory", json!({"memory_id": id, "hard_delete": true}));
     }
     let text = refused_to_agent(&home, &["confirm", &id]);
-    assert!(text.contains("not on the list"), "{text}");
+    assert!(text.contains("It is not in loci review, where 100 wait"), "{text}");
 }
 
 #[test]
 fn a_person_decides_at_the_terminal() {
     let home = TestHome::without_model();
-    let ids =
-        ["Ants like sugar", "Bees like clover", "Cats like fish"].map(|text| add(&home, text));
-    for id in &ids {
-        let _ =
-            home.session().call("forget_memory", json!({"memory_id": id})).expect_err("refused");
+    let ids = ["Ants like sugar", "Bees like clover", "Cats like fish", "Dogs like bones"]
+        .map(|text| add(&home, text));
+    for (at, id) in ids.iter().enumerate() {
+        let arguments = json!({"memory_id": id, "hard_delete": at == 3});
+        let _ = home.session().call("forget_memory", arguments).expect_err("refused");
     }
-    let mut command = home.command("loci");
-    command.env_remove("LOCI_PERSON").arg("review");
-    let mut terminal = Terminal::start(command, 100, 30);
-    terminal.wait_for("Enter skips:");
-    terminal.press("d\rn\r\r");
-    let (status_code, screen) = terminal.end();
-    assert!(status_code.success(), "{screen}");
-    let mut states: Vec<Option<String>> = ids.iter().map(|id| status(&home, id)).collect();
-    states.sort();
-    assert_eq!(states.iter().flatten().collect::<Vec<_>>(), ["active", "active", "forgotten"]);
-    assert_eq!(kinds(&home), ["forget"]);
+    let _ =
+        home.session().call("forget_memory", json!({"memory_id": ids[3]})).expect_err("refused");
+    let review = |keys: &str| {
+        let mut command = home.command("loci");
+        command.env_remove("LOCI_PERSON").arg("review");
+        let mut terminal = Terminal::start(command, 100, 50);
+        terminal.wait_for("Enter skips:");
+        terminal.press(keys);
+        let (code, screen) = terminal.end();
+        assert!(code.success(), "{screen}");
+        screen
+    };
+    // The newest first: of the last one first what can be undone, then what cannot, which is asked about twice.
+    let screen = review("n\rd\rn\rd\rn\r\r");
+    let at = |text: &str| screen.find(text).unwrap_or_else(|| panic!("{text}: {screen}"));
+    assert!(at("Forget it?") < at("Delete it for ever?"), "{screen}");
+    assert!(screen.contains("This cannot be undone. [y/N]"), "{screen}");
+    assert!(screen.contains("Forgotten") && screen.contains("Declined"), "{screen}");
+    let states = ids.each_ref().map(|id| status(&home, id).expect("nothing is gone"));
+    assert_eq!(states, ["active", "active", "forgotten", "active"]);
+    // What was skipped or not confirmed waits; what was done and undone does not come back.
+    assert!(home.loci(&["undo", "--last", "--yes"]).status.success());
+    assert_eq!(kinds(&home), ["delete", "forget"]);
+    // Quitting ends the whole review.
+    assert!(!review("q\r").contains("pair"), "no pair is asked about");
+    review("d\ry\r\r");
+    assert_eq!(status(&home, &ids[3]), None);
 }

@@ -35,7 +35,7 @@ const FROZEN: [(&str, &str); 17] = [
     ("0014_bridge.sql", "d146f95c5bde112e1f406d38719935635c9ad4ae42095375b7417e8efe217efe"),
     ("0015_time_travel.sql", "14e22b79a3c9494d35d088ef422c1e34f1c9cfaf9ea5f27e168c225c5f7f4c56"),
     ("0016_importance.sql", "c38006478d928b549e5aade9be0db3d5057082b16edb0700f8fcf22c91ee9a40"),
-    ("0017_wishes.sql", "b54fe053adc889d723bd3b9f6e704ee883efc77499bd4f4e00190e1c5c78e61a"),
+    ("0017_wishes.sql", "8e7bbca4214a96c7867cb53b654ab751aa9e0a9f7f88c175d7cd59f19e44f163"),
 ];
 
 fn sha256(bytes: &[u8]) -> String {

@@ -29,7 +29,7 @@ fn local(project: &ForeignProject) -> Option<LocalProject> {
     }
     let environment = Environment::at(path.to_path_buf());
     let found = find(&Environment { loci_group: None, project_dir: None, ..environment });
-    if needs_repository && found.checkout.is_none() && !found.has_file {
+    if needs_repository && found.checkout.is_none() && !found.has_file && found.asking.is_empty() {
         return None;
     }
     Some(LocalProject {

@@ -2,19 +2,23 @@
 //!
 //! In order of precedence: the folder of a project whose `.loci.toml` isolates it; `LOCI_GROUP`; the `.loci.toml` of the project; the git
 //! common directory, which all worktrees share; the project folder itself, unless many projects share it (HOME, `/`, temporary folders).
-//! Files of a project are not trusted: they can rename, split, isolate or switch off their own project, but never select another one.
+//! Files of a project are not trusted: they can isolate or switch off their own project, rename or split it if a person has allowed that,
+//! and never select another one.
 //! Everything that needs the project asks here: sessions, the command line, hooks. Not here: the id of a project
 //! (`loci_proto::group`), projects whose folder was moved (the daemon).
 
+mod allowed;
 mod checkout;
 mod git;
 mod project_file;
 #[cfg(test)]
 mod tests;
 
+pub use allowed::{AllowedFiles, Answer, AskingFile};
 pub use checkout::{CheckoutReader, CheckoutStamp};
 use loci_proto::group::{GroupHint, GroupName};
-use loci_proto::hello::{FolderMark, Root, Session, SessionFolder, Speaker};
+use loci_proto::hello::{FileAsks, FolderMark, Root, Session, SessionFolder, Speaker};
+use loci_proto::paths::{Paths, Variables};
 use project_file::ProjectFile;
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
@@ -39,6 +43,8 @@ pub struct Environment {
     pub shared: Vec<PathBuf>,
     /// `LOCI_INCOGNITO`.
     pub incognito: bool,
+    /// The project files that a person has allowed.
+    pub allowed: AllowedFiles,
 }
 
 impl Environment {
@@ -60,7 +66,9 @@ impl Environment {
             std::env::temp_dir(),
         ];
         shared.extend(home);
+        let paths = Paths::resolve(&Variables::of_process());
         Self {
+            allowed: paths.map(|paths| AllowedFiles::read(&paths.home)).unwrap_or_default(),
             loci_group: variable("LOCI_GROUP"),
             project_dir: variable("CLAUDE_PROJECT_DIR").map(PathBuf::from),
             working_dir: std::env::current_dir().ok(),
@@ -80,8 +88,12 @@ pub struct FoundProject {
     pub isolated: Option<bool>,
     /// The project's files switch loci off.
     pub off: bool,
-    /// The project has a `.loci.toml`.
+    /// The project has a `.loci.toml` that a person has allowed.
     pub has_file: bool,
+    /// What the project's files ask a person for.
+    pub asks: Option<FileAsks>,
+    /// The files that ask.
+    pub asking: Vec<AskingFile>,
     /// What the folder of the project is, whatever its path.
     pub folder: Option<FolderMark>,
     /// Where the session works; `None` without a working directory.
@@ -110,10 +122,12 @@ impl FoundProject {
             checkout: self.checkout.as_ref().map(CheckoutReader::read),
             off: self.off,
             opted_in: self.has_file,
+            asks: self.asks,
             incognito: self.incognito,
             ancestors: Vec::new(),
             hook: None,
             speaker: Speaker::default(),
+            shown: None,
         }
     }
 }
@@ -151,7 +165,9 @@ pub fn find(environment: &Environment) -> FoundProject {
         hint: named.or(from_folder.hint).unwrap_or_default(),
         isolated,
         off: from_folder.file.off == Some(true),
-        has_file: from_folder.has_file,
+        has_file: from_folder.file.is_allowed,
+        asks: from_folder.file.asks,
+        asking: from_folder.file.asking,
         checkout: from_folder.checkout,
         incognito: environment.incognito,
         warnings,
@@ -184,7 +200,6 @@ struct FolderProject {
     mark: Option<FolderMark>,
     place: Option<SessionFolder>,
     file: ProjectFile,
-    has_file: bool,
     checkout: Option<CheckoutReader>,
 }
 
@@ -194,8 +209,10 @@ fn from_folder(environment: &Environment, warnings: &mut Vec<String>) -> Option<
     let project = project_folder(environment, warnings)?;
     let repository = git::find(&project, &shared, warnings);
     let top = repository.as_ref().map_or(project.as_path(), |repository| &repository.top);
-    let found = project_file::find(&project, top, warnings);
-    let has_file = found.is_some();
+    let common = repository.as_ref().map_or(project.as_path(), |repository| &repository.common);
+    let mut bases = vec![common.to_path_buf()];
+    bases.extend(identity(common).map(PathBuf::from));
+    let found = project_file::find(&project, (top, &bases), &environment.allowed, warnings);
     let mut file = found.unwrap_or_default();
     let checkout = repository.as_ref().and_then(|repository| {
         let head_dir = repository.head_dir.clone()?;
@@ -225,7 +242,7 @@ fn from_folder(environment: &Environment, warnings: &mut Vec<String>) -> Option<
         None => Some(GroupHint::Folder(path)),
     };
     let mark = hint.is_some().then(|| mark_of(&folder, checkout.is_some()));
-    Some(FolderProject { hint, mark, place, file, has_file, checkout })
+    Some(FolderProject { hint, mark, place, file, checkout })
 }
 
 /// Returns what a folder is, and what a copy or another clone of its repository shares with it.

@@ -1,6 +1,10 @@
 //! Reads `.loci.toml`: `group = "name"` names the project, `isolated = true` keeps it to itself, `off = true` switches loci off in it.
+//!
+//! A file that a person has not allowed only tightens: its name, and `false`, do not apply.
 
+use crate::allowed::{AllowedFiles, Answer, AskingFile};
 use loci_proto::group::GroupName;
+use loci_proto::hello::FileAsks;
 use serde::Deserialize;
 use std::fs::File;
 use std::io::{self, Read};
@@ -25,41 +29,96 @@ pub struct ProjectFile {
     pub isolated: Option<bool>,
     /// Whether loci is off in the project.
     pub off: Option<bool>,
-    /// The folder of the nearest file.
+    /// The folder of the nearest file that applies.
     #[serde(skip)]
     pub folder: PathBuf,
+    /// A person has allowed one of the files.
+    #[serde(skip)]
+    pub is_allowed: bool,
+    /// What the files ask a person for.
+    #[serde(skip)]
+    pub asks: Option<FileAsks>,
+    /// The files that ask.
+    #[serde(skip)]
+    pub asking: Vec<AskingFile>,
 }
 
-/// Searches from the project folder up to the top of its working tree; `None` without a file. The nearest file names the project; the
-/// nearest file with a key says whether it is isolated, or off. A file that is ignored and contains such a key isolates the project, or
-/// switches it off: a typing error must not share it.
-pub fn find(project: &Path, top: &Path, warnings: &mut Vec<String>) -> Option<ProjectFile> {
+impl ProjectFile {
+    /// Takes out what only a person may allow, and returns it.
+    fn only_tighten(&mut self) -> FileAsks {
+        let is_false = |key: &mut Option<bool>| key.take_if(|value| !*value).is_some();
+        FileAsks {
+            name: self.group.take(),
+            shares: is_false(&mut self.isolated),
+            serves: is_false(&mut self.off),
+        }
+    }
+
+    /// Adds what a file further up says.
+    fn add(&mut self, outer: Self) {
+        if self.group.is_none() && outer.group.is_some() {
+            self.folder = outer.folder;
+            self.group = outer.group;
+        }
+        self.isolated = self.isolated.or(outer.isolated);
+        self.off = self.off.or(outer.off);
+        self.is_allowed |= outer.is_allowed;
+        self.asks = self.asks.take().or(outer.asks);
+        self.asking.extend(outer.asking);
+    }
+}
+
+/// Searches from the project folder up to the top of its working tree, which is known by `bases`; `None` without a file. The nearest file with a key counts. A file
+/// that is ignored and contains a key that tightens isolates the project, or switches it off: a typing error must not share it.
+pub fn find(
+    project: &Path,
+    (top, bases): (&Path, &[PathBuf]),
+    allowed: &AllowedFiles,
+    warnings: &mut Vec<String>,
+) -> Option<ProjectFile> {
     let upwards = project.ancestors().take_while(|folder| folder.starts_with(top));
     let mut found: Option<ProjectFile> = None;
     for folder in upwards.filter(|folder| folder.join(FILE_NAME).is_file()) {
         let file = folder.join(FILE_NAME);
-        let contents = read(&file).unwrap_or_else(|fault| {
-            let Fault { reason, isolates, switches_off } = fault;
-            let mut warning = format!("{} is ignored: {}", file.display(), reason.trim_end());
-            for (applies, effect) in [(isolates, "isolated"), (switches_off, "off")] {
-                if applies {
-                    warning.extend(["; the project is ", effect]);
-                }
-            }
-            warnings.push(warning);
-            let key = |applies: bool| applies.then_some(true);
-            let (isolated, off) = (key(isolates), key(switches_off));
-            ProjectFile { isolated, off, ..ProjectFile::default() }
-        });
-        match &mut found {
-            None => found = Some(ProjectFile { folder: folder.to_path_buf(), ..contents }),
-            Some(nearest) => {
-                nearest.isolated = nearest.isolated.or(contents.isolated);
-                nearest.off = nearest.off.or(contents.off);
+        let (mut contents, text) = match read(&file) {
+            Ok((contents, text)) => (contents, text.into_bytes()),
+            Err(fault) => (ignored(&file, &fault, warnings), Vec::new()),
+        };
+        folder.clone_into(&mut contents.folder);
+        let part = file.strip_prefix(top).unwrap_or(&file);
+        let places: Vec<PathBuf> = bases.iter().map(|base| base.join(part)).collect();
+        match allowed.answer(&places, &text) {
+            Some(Answer::Allowed) => contents.is_allowed = true,
+            Some(Answer::Declined) => drop(contents.only_tighten()),
+            None => {
+                contents.asks = Some(contents.only_tighten());
+                contents.asking.push(AskingFile { path: file, places, text });
             }
         }
+        match &mut found {
+            None => found = Some(contents),
+            Some(nearest) => nearest.add(contents),
+        }
+    }
+    if let Some(ProjectFile { asks: Some(asks), off, .. }) = &mut found {
+        // Where nothing is off there is nothing to switch on.
+        asks.serves &= *off == Some(true);
     }
     found
+}
+
+/// Returns what an ignored file still does.
+fn ignored(file: &Path, fault: &Fault, warnings: &mut Vec<String>) -> ProjectFile {
+    let Fault { reason, isolates, switches_off } = fault;
+    let mut warning = format!("{} is ignored: {}", file.display(), reason.trim_end());
+    for (applies, effect) in [(*isolates, "isolated"), (*switches_off, "off")] {
+        if applies {
+            warning.extend(["; the project is ", effect]);
+        }
+    }
+    warnings.push(warning);
+    let key = |applies: &bool| applies.then_some(true);
+    ProjectFile { isolated: key(isolates), off: key(switches_off), ..ProjectFile::default() }
 }
 
 /// Why a file is ignored.
@@ -71,7 +130,7 @@ struct Fault {
     switches_off: bool,
 }
 
-fn read(file: &Path) -> Result<ProjectFile, Fault> {
+fn read(file: &Path) -> Result<(ProjectFile, String), Fault> {
     let unreadable =
         |error: io::Error| Fault { reason: error.to_string(), isolates: true, switches_off: true };
     let text = read_small(file).map_err(unreadable)?;
@@ -89,7 +148,7 @@ fn read(file: &Path) -> Result<ProjectFile, Fault> {
             name.as_str()
         )));
     }
-    Ok(contents)
+    Ok((contents, text))
 }
 
 /// Returns true for `g_` and 16 hexadecimal digits: the id that the daemon derives from a path.

@@ -18,7 +18,7 @@ impl Handle for CleanupRequest {
             return Ok(pools.readers.run(move |reader| reader.faded(now)).await??);
         }
         // Without the caller's key: cleanup is never replayed.
-        let call = CallContext { now, actor: caller.session.actor(), key: None };
+        let call = CallContext { now, actor: caller.session.actor(), key: None, shown: None };
         let done = pools.writer()?.run(move |writer| writer.cleanup(&call, &self)).await??;
         service.request_checkpoint();
         Ok(done)

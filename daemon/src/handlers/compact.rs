@@ -21,7 +21,7 @@ impl Handle for CompactRequest {
         };
         let encodings = Arc::new(service.encode_document(&text.clone().into()).await?);
         let stored = Arc::clone(&encodings);
-        let call = CallContext { now, actor: caller.session.actor(), key: caller.key };
+        let call = CallContext { now, actor: caller.session.actor(), key: caller.key, shown: None };
         let done = pools
             .writer()?
             .run(move |writer| writer.store_agent_summary(&call, &self, &stored))

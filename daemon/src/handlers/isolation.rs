@@ -8,11 +8,11 @@ use crate::service::{Caller, Service};
 use loci_engine::Writer;
 use loci_engine::transaction::change::CallContext;
 use loci_proto::error::{Code, Failure};
-use loci_proto::group::GroupHint;
+use loci_proto::group::{Group, GroupHint};
 use loci_proto::memory::Origin;
 
 /// Applies `isolated` of the session's `.loci.toml` to its project. Without the key the flag stays as it is: another branch or worktree
-/// may lack the file.
+/// may lack the file. A name in the file does not end it: what is isolated is the folder.
 ///
 /// # Errors
 /// `not_found` if the session is outside an isolated project and names it as its own; `busy`, `storage_failed`.
@@ -20,7 +20,15 @@ pub(super) async fn apply(service: &Service, session: &Session) -> Result<(), Fa
     let is_isolated = service.is_isolated(&session.group).await;
     let is_inside =
         matches!(session.hello.group, GroupHint::Folder(_) | GroupHint::ProjectNamed { .. });
-    match session.hello.isolated {
+    let wanted = match (&session.hello.group, session.hello.isolated) {
+        (GroupHint::ProjectNamed { folder, .. }, None)
+            if service.is_isolated(&Group::of_folder(folder)).await =>
+        {
+            Some(true)
+        }
+        (_, wanted) => wanted,
+    };
+    match wanted {
         Some(wanted) if is_inside && wanted != is_isolated => {
             let caller = Caller { session, key: None };
             let began = session.since();

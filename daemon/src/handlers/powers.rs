@@ -21,7 +21,7 @@ pub(super) fn check(session: &Session, request: &Request) -> Result<(), Failure>
     let Some(command) = of_verb.or(command_for_every_project(request)) else { return Ok(()) };
     let purpose = powers.purpose.trim_end_matches('.');
     let (first, rest) = purpose.split_at(1);
-    let message = format!("{}{rest}, which only a person may do", first.to_lowercase());
+    let message = format!("only a person may do this: it {}{rest}", first.to_lowercase());
     Err(Failure::only_person(message, command))
 }
 

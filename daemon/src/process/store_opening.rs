@@ -12,6 +12,7 @@ use loci_engine::backups::prepare::Target;
 use loci_engine::backups::recover::{self, WithoutBackup};
 use loci_engine::error::Error;
 use loci_engine::{ReadOnlyStore, Reader, Settings, Writer, open_cold, open_read_only};
+use loci_project::{AllowedFiles, Answer, AskingFile, Environment};
 use loci_proto::error::{Code, Exit, Failure, StorageFault};
 use loci_proto::paths;
 use std::path::{Path, PathBuf};
@@ -59,6 +60,25 @@ pub async fn finish(opening: Task) -> (Option<Threads>, Result<(), StartupError>
             let failure = Failure::new(Code::Internal, message);
             (None, Err(StartupError::new(Exit::Storage, failure)))
         }
+    }
+}
+
+/// Allows the project files that named their projects before a person had to allow that, and say nothing else that loosens.
+fn allow_known_names(home: &Path, known: &[(PathBuf, String)]) {
+    let named = |(root, part): &(PathBuf, String)| {
+        let mut environment = Environment::at(root.clone());
+        (environment.loci_group, environment.project_dir) = (None, None);
+        let found = loci_project::find(&environment);
+        let asks = found.asks.filter(|asks| !asks.shares && !asks.serves)?;
+        let is_own = |file: &AskingFile| file.path.parent() == Some(root);
+        (asks.name?.as_str() == part).then(|| found.asking.into_iter().find(is_own))?
+    };
+    let files: Vec<AskingFile> = known.iter().filter_map(named).collect();
+    if files.is_empty() {
+        return;
+    }
+    if let Err(error) = AllowedFiles::add(home, Answer::Allowed, &files) {
+        tracing::warn!(%error, "the names in .loci.toml files were not taken over; loci groups allow allows each");
     }
 }
 
@@ -176,6 +196,7 @@ impl Opening {
             writer.add_notice(finding, service.now())?;
         }
         service.clock.initialise(writer.last_seen()?, writer.suspected()?);
+        allow_known_names(&service.config.paths().home, &writer.take_named_folders()?);
         let needs_check = writer.wants_check();
         let views = StoreViews {
             group_redirects: writer.group_redirects(),

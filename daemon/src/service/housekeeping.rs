@@ -203,7 +203,7 @@ async fn run_step(
     }
     if now.since(progress.last_purge) >= PURGE_INTERVAL && service.clock.read().is_trusted {
         progress.last_purge = now;
-        let call = CallContext { now, actor: maintain::actor(""), key: None };
+        let call = CallContext { now, actor: maintain::actor(""), key: None, shown: None };
         let purged = pools.run_briefly(move |writer| writer.purge(&call, PURGE_BATCH)).await?;
         if purged > 0 {
             tracing::info!(purged, "memories cleaned up 30 days ago were deleted permanently");

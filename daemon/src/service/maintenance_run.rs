@@ -89,11 +89,17 @@ pub async fn do_step(
     let done = match next {
         Some(Step::Compact(cluster)) => compact(service, pools, cluster, now).await?,
         Some(Step::Promote(promotion)) => {
-            let call = CallContext { now, actor: maintain::actor(&promotion.group), key: None };
+            let call = CallContext {
+                now,
+                actor: maintain::actor(&promotion.group),
+                key: None,
+                shown: None,
+            };
             Some(pools.writer()?.run(move |writer| writer.promote(&call, &promotion)).await??)
         }
         Some(Step::Purge(purge)) => {
-            let call = CallContext { now, actor: maintain::actor(&purge.group), key: None };
+            let call =
+                CallContext { now, actor: maintain::actor(&purge.group), key: None, shown: None };
             Some(pools.writer()?.run(move |writer| writer.purge_forgotten(&call, &purge)).await??)
         }
         None => None,
@@ -141,7 +147,7 @@ async fn compact(
     let encodings: Arc<TextEncodings> = Arc::new(encoded.into_iter().collect());
     let stored = Arc::clone(&encodings);
     service.scheduler.pause_after_work(started).await;
-    let call = CallContext { now, actor: maintain::actor(&cluster.group), key: None };
+    let call = CallContext { now, actor: maintain::actor(&cluster.group), key: None, shown: None };
     let done = pools
         .writer()?
         .run(move |writer| writer.compact(&call, &cluster, &draft, &stored))

@@ -392,7 +392,8 @@ impl Service {
             }
         }
         actor.checkout = actor.checkout.map(|checkout| self.screened(checkout));
-        CallContext { now: self.now(), actor, key: caller.key }
+        let shown = caller.session.hello.shown.clone();
+        CallContext { now: self.now(), actor, key: caller.key, shown }
     }
 
     /// Returns a checkout without secrets, and without what no repository has: it is stored and shown.

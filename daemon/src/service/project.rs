@@ -11,6 +11,7 @@ use loci_engine::operations::join::Joinable;
 use loci_proto::error::Failure;
 use loci_proto::gate::ModelText;
 use loci_proto::group::GroupHint;
+use loci_proto::hello::FileAsks;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -129,10 +130,35 @@ impl Service {
         Ok(without_folder.await.unwrap_or_default())
     }
 
-    /// Returns the only project that may be that of the session, unless the user has declined to join it.
+    /// Returns what the `.loci.toml` of the session's project asks the user for.
+    async fn file_asks(&self, session: &Session) -> Option<Offer> {
+        let FileAsks { name, shares, serves } = session.hello.asks.as_ref()?;
+        let mut asks: Vec<ModelText> = Vec::new();
+        asks.extend(name.as_ref().map(|name| {
+            ModelText::own("to name this project \"").and(&safe_name(name.as_str())).and_own("\"")
+        }));
+        let shares = *shares && self.is_isolated(&session.group).await;
+        asks.extend(shares.then(|| ModelText::own("to end its isolation")));
+        let opts_in = self.config.serves_opted_in_only() && !session.hello.opted_in;
+        asks.extend((*serves || opts_in).then(|| ModelText::own("to switch loci on here")));
+        let is_any = !asks.is_empty();
+        let what = ModelText::own("The .loci.toml of this folder asks ");
+        is_any.then(|| Offer {
+            what: what
+                .and(&ModelText::joined(&asks, " and "))
+                .and_own(", which only the user may allow"),
+            command: ModelText::own("loci groups allow"),
+        })
+    }
+
+    /// Returns what the files of the session's project ask the user for, or the only project that may be that of the session, unless the
+    /// user has declined it.
     pub async fn offer(&self, session: &Session) -> Option<Offer> {
         if session.is_bound_to_project() {
             return None;
+        }
+        if let Some(asks) = self.file_asks(session).await {
+            return Some(asks);
         }
         match self.joinable(session, None).await {
             Ok(found) => match &found[..] {
@@ -147,7 +173,7 @@ impl Service {
     }
 }
 
-/// A project that the user may join to that of a folder.
+/// What the user may decide about the project of a folder: to allow its file, or to join another project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
     /// What is there.

@@ -165,7 +165,8 @@ impl Prepared {
         if !redactions::is_needed(&target.backups, backup)? {
             return Ok(0);
         }
-        let call = CallContext { now: target.now, actor: maintain::actor(""), key: None };
+        let call =
+            CallContext { now: target.now, actor: maintain::actor(""), key: None, shown: None };
         let reply = self.writer()?.redact_secrets(&call, &target.policy)?;
         failpoint!("after secrets were replaced again");
         Ok(reply.redacted)

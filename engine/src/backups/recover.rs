@@ -240,7 +240,7 @@ fn missing(salvage: &Salvage, known: i64) -> usize {
 
 /// Imports the records that the restored store does not have in the same state.
 fn import(target: &Target, prepared: &mut Prepared, records: Vec<Record>) -> Result<ImportReply> {
-    let call = CallContext { now: target.now, actor: maintain::actor(""), key: None };
+    let call = CallContext { now: target.now, actor: maintain::actor(""), key: None, shown: None };
     if cipher::key_of(&prepared.writer()?.conn).is_some() {
         // No plain text of an encrypted store is written to the disk.
         let mut lines = Cursor::new(Vec::new());

@@ -277,7 +277,7 @@ mod tests {
                 restore(&target, &backup).expect("the backup is restored");
             }
             test_store = reopened(folder, &target);
-            assert!(test_store.writer.isolated_groups().contains(&group), "{damaged}");
+            assert!(test_store.writer.isolated_groups().contains(&group.id), "{damaged}");
         }
     }
 

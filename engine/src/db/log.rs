@@ -150,11 +150,27 @@ pub(crate) fn is_status_of_person(conn: &Connection, memory: &str) -> Result<boo
     let mut statement = conn.prepare_cached(
         "SELECT client FROM memory_log WHERE memory_id = ?1 AND (operation IN ('forget', 'supersede', 'restore', 'compact')
              OR operation = 'update' AND json_valid(details) AND details ->> '$.rejected' = 1)
+             AND NOT ifnull(json_valid(details) AND details ->> '$.claimed', 0)
          ORDER BY id DESC LIMIT 1",
     )?;
     let read = |row: &Row<'_>| row.get::<_, Option<String>>(0);
     let client = statement.query_row([memory], read).optional()?.flatten();
     Ok(is_of_person(client.as_deref()))
+}
+
+/// Returns whether a person has edited or pinned a memory. That they moved it counts as no edit.
+pub(crate) fn is_changed_by_person(conn: &Connection, memory: &str) -> Result<bool> {
+    let mut statement = conn.prepare_cached(
+        "SELECT client FROM memory_log WHERE memory_id = ?1 AND operation IN ('update', 'pin') AND json_valid(details)
+         AND details ->> '$.rejected' IS NULL AND details ->> '$.group' IS NULL AND details ->> '$.claimed' IS NULL",
+    )?;
+    let mut rows = statement.query([memory])?;
+    while let Some(row) = rows.next()? {
+        if is_of_person(row.get::<_, Option<String>>(0)?.as_deref()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Who could see a memory that was deleted permanently.

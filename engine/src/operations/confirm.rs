@@ -2,10 +2,10 @@
 //! cleared; the scope in force stays. A candidate becomes active, or rejected if it is an attempt that was given up.
 
 use crate::db::log::Operation;
-use crate::db::memories;
 use crate::db::memories::StatusChange;
 use crate::db::rows;
 use crate::db::rows::{Image, Row};
+use crate::db::{memories, wishes};
 use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::handles::writer::Writer;
@@ -16,6 +16,7 @@ use crate::operations::verbs::write_verb;
 use crate::operations::visible_memory::FindVisible;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
+use loci_proto::counted::counted;
 use loci_proto::error::{Code, Failure};
 use loci_proto::memory::{MemoryId, Origin, Trust};
 use loci_proto::requests::confirm::{ConfirmReply, ConfirmRequest, ConfirmTarget};
@@ -45,6 +46,14 @@ impl Writer {
         }
         self.run_idempotent(call, |change| {
             let (memories, id) = selected(change, request, target)?;
+            let selection = request.imported.then(|| selection_of(&memories));
+            if request.selection.is_some() && request.selection != selection {
+                let message = "the imported memories have changed since they were shown";
+                return Err(Failure::new(Code::Conflict, message)
+                    .at("selection")
+                    .hint("Look at them again")
+                    .into());
+            }
             if !request.preview {
                 memories.iter().try_for_each(|memory| confirm(change, memory))?;
                 // The scope in force decides which entities a text mentions.
@@ -55,7 +64,8 @@ impl Writer {
             let is_shown = request.preview && request.imported;
             let shown = memories.iter().take(if is_shown { MAX_SHOWN } else { 0 });
             let shown = shown.map(|memory| memory.id.clone()).collect();
-            Ok(ConfirmReply { confirmed: memories.len(), id, act, memories: shown })
+            let selection = selection.filter(|_| is_shown);
+            Ok(ConfirmReply { confirmed: memories.len(), id, selection, act, memories: shown })
         })
     }
 }
@@ -66,6 +76,12 @@ impl Reader {
     /// # Errors
     /// `Database`.
     pub fn held_back(&self) -> Result<Finding> {
+        let wished = wishes::open(&self.conn)?.len();
+        if wished > 0 {
+            let found = counted(wished, "memory waits", "memories wait");
+            let found = format!("{found} for your decision on what an agent asked for");
+            return Ok(Finding::warn("held", found, "Run loci review"));
+        }
         let (flagged, imported) = memories::held_back(&self.conn)?;
         if flagged + imported == 0 {
             return Ok(Finding::ok("held", "no memory waits for you"));
@@ -104,6 +120,16 @@ fn selected(
         && memory.provenance.trust == Trust::Person
         && memory.provenance.flags.is_empty();
     Ok((if is_confirmed { Vec::new() } else { vec![memory] }, Some(id)))
+}
+
+/// Returns what tells these memories with their texts from others.
+fn selection_of(memories: &[Memory]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for memory in memories {
+        hasher.update(memory.id.as_str().as_bytes());
+        hasher.update(memory.version().as_bytes());
+    }
+    hasher.finalize().to_hex()[..16].to_owned()
 }
 
 fn confirm(change: &mut Change<'_>, memory: &Memory) -> Result<()> {

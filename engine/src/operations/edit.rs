@@ -2,10 +2,10 @@
 //! instead.
 
 use crate::db::log::Operation;
-use crate::db::memories;
 use crate::db::repair;
 use crate::db::rows;
 use crate::db::rows::{Image, Row};
+use crate::db::{log, memories};
 use crate::duplicate::content_hash::hash;
 use crate::error::Result;
 use crate::flags;
@@ -79,6 +79,7 @@ impl Writer {
             visibility.check_change("memory_id", &memory)?;
             check_confirmed(change, &memory)?;
             check_may_change(change, "memory_id", &memory, "edit")?;
+            check_not_set_by_person(change, &memory, "edit")?;
             check_unasked(change, request)?;
             if !matches!(memory.status, Status::Active | Status::Candidate | Status::Rejected) {
                 let failure = Failure::new(
@@ -133,6 +134,7 @@ impl Writer {
                 return Ok(ChangedReply { id: memory.id, changed: Vec::new(), act: None });
             }
             check_may_change(change, "memory_id", &memory, "pin")?;
+            check_not_set_by_person(change, &memory, "pin")?;
             change.record_before(Row::Memory(memory.seq))?;
             let confidence =
                 change.shared.settings().decay.at(call.now, memory.kind, memory.anchor);
@@ -147,6 +149,18 @@ impl Writer {
             Ok(ChangedReply { id: memory.id, changed: vec!["pinned".to_owned()], act })
         })
     }
+}
+
+/// Refuses to an agent to change a memory that a person has edited or pinned: a new text would inherit what the person said of the old one.
+fn check_not_set_by_person(change: &Change<'_>, memory: &Memory, verb: &str) -> Result<()> {
+    let id = &memory.id;
+    if change.call.actor.origin == Origin::Person
+        || !log::is_changed_by_person(change.conn, id.as_str())?
+    {
+        return Ok(());
+    }
+    let message = format!("names a memory that a person has edited or pinned: {id}");
+    Err(Failure::only_person(message, &format!("loci {verb} {id}")).at("memory_id").into())
 }
 
 /// Refuses to an agent to say what is given unasked.
@@ -289,7 +303,7 @@ fn changed_columns(
         columns.extend([("content", json!(text)), ("content_hash", rows::blob(&hash))]);
     }
     let mut metadata = request.metadata.clone().unwrap_or_else(|| memory.metadata.clone());
-    declared::inherit(&memory.metadata, &mut metadata);
+    declared::inherit_edited(change.call.actor.origin, &memory.metadata, &mut metadata);
     declared::write(None, request.scope, &mut metadata)?;
     declared::edit(request.category, request.unasked, &mut metadata);
     let given = Given { from: request.valid_from.as_deref(), to: request.valid_to.as_deref() };

@@ -6,7 +6,7 @@
 
 use crate::db::folders::{self, FolderRow};
 use crate::db::rows::Row;
-use crate::db::{groups, import_rows};
+use crate::db::{groups, health, import_rows};
 use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::handles::shared::Shared;
@@ -15,6 +15,7 @@ use crate::transaction::change::CallContext;
 use loci_proto::group::Group;
 use loci_proto::hello::Root;
 use rusqlite::Connection;
+use std::path::PathBuf;
 
 /// The act of an alias that a moved folder got.
 pub(crate) const HEAL: &str = "groups heal";
@@ -99,6 +100,24 @@ impl Writer {
             change.commit_to_journal(HEAL)?;
             Ok(Some(group))
         })
+    }
+}
+
+/// Key in `meta`: the names that project files had before a person had to allow them were taken over.
+const NAMES_KNOWN: &str = "project_names_known";
+
+impl Writer {
+    /// Returns once for a store the folders whose file has named the project so far, with the name.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn take_named_folders(&self) -> Result<Vec<(PathBuf, String)>> {
+        if health::meta(&self.conn, NAMES_KNOWN)?.is_some() {
+            return Ok(Vec::new());
+        }
+        health::set_meta(&self.conn, NAMES_KNOWN, "1")?;
+        let rows = folders::all(&self.conn)?.into_iter();
+        Ok(rows.filter_map(|row| Some((row.root?.into(), row.part?))).collect())
     }
 }
 

@@ -133,13 +133,21 @@ fn check_forget(
     }
     let Actor { origin, session, .. } = &change.call.actor;
     let is_own = session.is_some() && memory.provenance.session == *session;
-    if *origin == Origin::Person || is_own && memory.provenance.trust < Trust::Person {
+    let id = memory.id.as_str();
+    let is_decided = *origin != Origin::Person
+        && (log::is_status_of_person(change.conn, id)?
+            || log::is_changed_by_person(change.conn, id)?);
+    let may_own = is_own && memory.provenance.trust < Trust::Person && !is_decided;
+    if *origin == Origin::Person || may_own {
         return Ok(());
     }
-    let message = format!(
-        "names a memory that another session stored, and this cannot be taken back: {}",
-        memory.id
-    );
+    let whose = match memory.provenance.trust {
+        Trust::Person => "a person stored or confirmed",
+        _ if is_decided => "a person has decided about",
+        _ => "another session stored",
+    };
+    let message =
+        format!("names a memory that {whose}, and this cannot be taken back: {}", memory.id);
     let command = format!("loci forget {} --hard", memory.id);
     Err(Failure::only_person(message, &command).at(field).into())
 }
@@ -210,7 +218,7 @@ impl Writer {
     /// # Errors
     /// `Database`, `File`.
     pub(crate) fn erase_again(&mut self, ids: &HashSet<MemoryId>, now: Timestamp) -> Result<usize> {
-        let call = CallContext { now, actor: maintain::actor(""), key: None };
+        let call = CallContext { now, actor: maintain::actor(""), key: None, shown: None };
         let erased = self.run_idempotent(&call, |change| {
             let mut erased = 0;
             for id in ids {

@@ -15,6 +15,7 @@ use crate::handles::writer::Writer;
 use crate::model::actor::Viewer;
 use crate::operations::named_project::{named_group, unknown_group};
 use crate::operations::verbs::{read_verb, write_verb};
+use crate::text::same_letters;
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::{self, Group, GroupName};
@@ -143,6 +144,10 @@ impl Writer {
             let group = find(change, "group", &request.group)?;
             check_own(change, &group, "loci groups rename")?;
             check_name_free(change.conn, "to", &request.to, &group)?;
+            if call.actor.origin != Origin::Person {
+                // Whoever knows the project by its name goes on finding it, and no other one gets the name.
+                keep_name(change, &group)?;
+            }
             change.record_before(Row::Group(group.id.clone()))?;
             let columns = Image::from_iter([("name".to_owned(), json!(request.to))]);
             rows::update(change.conn, &Row::Group(group.id.clone()), &columns)?;
@@ -165,6 +170,10 @@ impl Writer {
             let alias = request.alias.as_str();
             let row = Row::Alias(alias.to_owned());
             if request.remove {
+                if call.actor.origin != Origin::Person {
+                    let message = "only a person may remove a name of a project";
+                    return Err(Failure::only_person(message, "loci groups alias").into());
+                }
                 if !group.aliases.iter().any(|existing| existing == alias) {
                     let failure = Failure::new(
                         Code::NotFound,
@@ -189,6 +198,15 @@ impl Writer {
             commit(change, &group.id, 0, "groups alias")
         })
     }
+}
+
+/// Makes the present name of a project an alias of it, unless it is one or its id.
+fn keep_name(change: &mut Change<'_>, group: &GroupRow) -> Result<()> {
+    if group.name != group.id && import_rows::group(change.conn, &group.name)?.is_none() {
+        import_rows::add_alias(change.conn, &group.name, &group.id)?;
+        change.record_created(Row::Alias(group.name.clone()));
+    }
+    Ok(())
 }
 
 /// Refuses to an agent or a script to change the names of another project than its own.
@@ -289,8 +307,11 @@ fn find_any(conn: &Connection, field: &str, name: &GroupName) -> Result<GroupRow
 fn check_name_free(conn: &Connection, field: &str, name: &GroupName, own: &GroupRow) -> Result<()> {
     group::check_name(name.as_str())
         .map_err(|reason| Failure::invalid(field, reason).hint(group::NAME_HINT))?;
-    let owner = import_rows::group(conn, name.as_str())?
-        .or(groups::all(conn)?.into_iter().find(|g| g.name == name.as_str()).map(|g| g.id));
+    let folded = same_letters::folded(name.as_str());
+    let is_same = |known: &String| same_letters::folded(known) == folded;
+    let mut others = groups::all(conn)?.into_iter().filter(|group| group.id != own.id);
+    let other = others.find(|group| is_same(&group.name) || group.aliases.iter().any(is_same));
+    let owner = import_rows::group(conn, name.as_str())?.or(other.map(|group| group.id));
     match owner {
         Some(id) if id != own.id => {
             let failure =

@@ -242,6 +242,7 @@ impl Reader {
             confidence: self.confidence(&memory, now),
             group: group_name(&self.conn, memory.group.as_deref())?,
             preview: budget::preview(&memory.content),
+            version: memory.version(),
             id: memory.id,
             kind: memory.kind,
             scope: memory.scope,

@@ -19,10 +19,11 @@ use crate::model::visibility::Visibility;
 use crate::operations::visible_memory::FindVisible;
 use crate::search::judge::same_subject;
 use crate::search::{budget, nearest};
-use crate::transaction::change::CallContext;
+use crate::transaction::change::{CallContext, Change};
 use loci_proto::error::{Code, Failure};
-use loci_proto::memory::MemoryType;
+use loci_proto::memory::{MemoryId, MemoryType, Origin};
 use loci_proto::requests::review::{ReviewPair, ReviewReply, ReviewRequest, ReviewedMemory};
+use loci_proto::wish::WishKind;
 
 /// Default pairs per page.
 const DEFAULT_LIMIT: usize = 20;
@@ -221,16 +222,19 @@ impl Writer {
     /// Records that both memories are kept, so that the pair is not listed again; or takes that back. Or declines the wishes for a memory.
     ///
     /// # Errors
-    /// `invalid` unless two different ids are given, or one to decline; `not_found`; `Database`.
+    /// `invalid` unless two different ids are given, `not_found`; `conflict` for an agent that declines; `Database`.
     pub fn decide(&mut self, call: &CallContext, request: &ReviewRequest) -> Result<ReviewReply> {
         self.run_idempotent(call, |change| {
             let named = request.group.as_ref();
             let viewer = (&call.actor).into();
             let visibility = Visibility::new(change.shared, change.conn, viewer, named)?;
+            if call.actor.origin != Origin::Person {
+                let message = "only a person may decide what waits for them";
+                return Err(Failure::only_person(message, "loci review").into());
+            }
             let (field, ids) = match (&request.keep, &request.unkeep, &request.decline) {
-                (None, None, Some(id)) => {
-                    let memory = visibility.find(change.conn, "decline", id)?;
-                    let declined = Some(wishes::delete(change.conn, memory.seq)?);
+                (None, None, Some(ids)) => {
+                    let declined = Some(decline(change, &visibility, (ids, request.kind))?);
                     return Ok(ReviewReply { declined, ..ReviewReply::default() });
                 }
                 (Some(ids), None, None) => ("keep", ids.as_slice()),
@@ -257,4 +261,24 @@ impl Writer {
             Ok(ReviewReply { kept: true, ..ReviewReply::default() })
         })
     }
+}
+
+/// Declines the wishes for memories; returns how many.
+fn decline(
+    change: &Change<'_>,
+    visibility: &Visibility,
+    (ids, kind): (&[MemoryId], Option<WishKind>),
+) -> Result<usize> {
+    let isolation = change.shared.isolation();
+    let mut declined = 0;
+    for id in ids {
+        let memory = visibility.find(change.conn, "decline", id).or_else(|error| {
+            let elsewhere = memories::by_id(change.conn, id)?.filter(|memory| {
+                isolation.may_be_named((&change.call.actor).into(), memory.group.as_deref())
+            });
+            elsewhere.ok_or(error)
+        })?;
+        declined += wishes::decline(change.conn, memory.seq, kind)?;
+    }
+    Ok(declined)
 }

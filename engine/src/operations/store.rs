@@ -423,7 +423,8 @@ impl<'a, 'b> StoreWork<'a, 'b> {
         let id = MemoryId::from(uuid::Uuid::now_v7());
         let mut metadata = self.request.metadata.clone();
         if let Some(old) = replaced {
-            declared::inherit(&old.metadata, &mut metadata);
+            let origin = self.change.call.actor.origin;
+            declared::inherit_from_replaced(origin, &old.metadata, &mut metadata);
         }
         let new = NewMemory {
             id: &id,

@@ -136,11 +136,11 @@ pub(crate) fn check_may_change(
     if change.call.actor.origin == Origin::Person {
         return Ok(());
     }
-    let message = if provenance.trust == Trust::Person {
-        format!("names a memory that a person stored or confirmed: {id}")
-    } else if memory.status != Status::Active && log::is_status_of_person(change.conn, id.as_str())?
-    {
+    let is_aside = memory.status != Status::Active;
+    let message = if is_aside && log::is_status_of_person(change.conn, id.as_str())? {
         format!("names a memory that a person has set aside: {id}")
+    } else if provenance.trust == Trust::Person {
+        format!("names a memory that a person stored or confirmed: {id}")
     } else {
         return Ok(());
     };

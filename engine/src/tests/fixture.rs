@@ -159,7 +159,7 @@ impl TestStore {
             checkout: self.checkout.clone(),
             is_bound: false,
         };
-        CallContext { now: self.now, actor, key: key.map(str::to_owned) }
+        CallContext { now: self.now, actor, key: key.map(str::to_owned), shown: None }
     }
 
     /// Recalls with an optional vector and without sign codes.

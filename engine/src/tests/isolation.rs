@@ -242,5 +242,5 @@ fn a_file_gives_an_isolated_project_no_alias_and_isolates_no_name() {
     imported.expect("the file is imported");
     assert_eq!(seen(&test_store, alias), ["default", "shop"], "another project");
     assert_eq!(seen(&test_store, "work"), ["default", "shop"]);
-    assert!(!test_store.writer.isolated_groups().contains(&named("work")));
+    assert!(!test_store.writer.isolated_groups().contains(&named("work").id));
 }

@@ -301,7 +301,8 @@ fn plan(test_store: &TestStore) -> Plan {
 fn promote(test_store: &mut TestStore) -> Vec<MemoryId> {
     let mut made = Vec::new();
     for step in plan(test_store).steps {
-        let call = CallContext { now: test_store.now, actor: actor(step.group()), key: None };
+        let call =
+            CallContext { now: test_store.now, actor: actor(step.group()), key: None, shown: None };
         if let Step::Promote(promotion) = &step {
             made.extend(test_store.writer.promote(&call, promotion).expect("it is promoted").made);
         }
@@ -378,7 +379,7 @@ fn a_summary_has_the_lowest_trust_of_its_episodes_and_their_flags() {
         panic!("a cluster is due")
     };
     let draft = test_store.reader.draft(&cluster).expect("it is read").expect("it has sentences");
-    let call = CallContext { now: test_store.now, actor: actor("a"), key: None };
+    let call = CallContext { now: test_store.now, actor: actor("a"), key: None, shown: None };
     let made = test_store
         .writer
         .compact(&call, &cluster, &draft, &TextEncodings::default())

@@ -31,7 +31,7 @@ use rusqlite::{CachedStatement, Connection, TransactionBehavior};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// The context of one call that writes.
 #[derive(Debug, Clone)]
@@ -42,6 +42,8 @@ pub struct CallContext {
     pub actor: Actor,
     /// The idempotency key, if the shim added one.
     pub key: Option<String>,
+    /// The versions of the texts that a person was shown before they decided, by id: nothing is done to another text.
+    pub shown: Option<BTreeMap<String, String>>,
 }
 
 /// A change in progress.
@@ -216,6 +218,20 @@ pub(crate) fn is_usage_column(column: &str) -> bool {
     USAGE_COLUMNS.contains(&column)
 }
 
+/// Refuses a decision about a text that is not the one that was shown.
+fn check_shown(conn: &Connection, call: &CallContext) -> Result<()> {
+    for (id, version) in call.shown.iter().flatten() {
+        let Ok(id) = id.parse::<MemoryId>() else { continue };
+        let memory = memories::by_id(conn, &id)?;
+        if memory.is_some_and(|memory| memory.version() != *version) {
+            let message =
+                format!("the text of {id} has changed since it was shown; nothing was done");
+            return Err(Failure::new(Code::Conflict, message).hint("Look at it again").into());
+        }
+    }
+    Ok(())
+}
+
 impl Writer {
     /// Runs one call in one transaction, then updates the index. A call whose idempotency key is
     /// known gets its stored reply, and nothing else happens.
@@ -229,6 +245,7 @@ impl Writer {
                 return Ok(reply);
             }
             failpoint!("after the begin of a change");
+            check_shown(conn, call)?;
             let mut change = Change {
                 conn,
                 shared,

@@ -3,7 +3,7 @@
 //! Not here: the order of the lines and their errors (`import`), merging two versions of a memory
 //! (`merge`).
 
-use crate::db::log::Operation;
+use crate::db::log::{self, Operation};
 use crate::db::rows::Row;
 use crate::db::{export_rows, import_rows, isolated_groups, relations, tombstones, vectors};
 use crate::duplicate::content_hash::hash;
@@ -25,7 +25,7 @@ use crate::transfer::record::{
 };
 use loci_proto::error::Failure;
 use loci_proto::group::{Group, clean_name};
-use loci_proto::memory::{MemoryId, MemoryType, Trust};
+use loci_proto::memory::{MemoryId, MemoryType, Origin, Trust};
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -143,6 +143,13 @@ impl Importer<'_, '_> {
             line
         };
         let mut merged = local.as_ref().map_or_else(|| line.clone(), |local| merge(local, line));
+        if local.as_ref() != Some(&merged) && self.is_decided_by_person(&line.id)? {
+            self.kept_for_trust += 1;
+            self.reply.unchanged += 1;
+            self.note_left_out(line, "a person has decided about it");
+            self.content_differs.insert(seq);
+            return Ok(());
+        }
         if self.mode.source == Source::OwnStore && line.has_trust() {
             merged.set_provenance_of(line);
         } else if self.mode.own_texts && may_change(local.as_ref(), line) {
@@ -169,6 +176,15 @@ impl Importer<'_, '_> {
         }
         self.reply.changed += 1;
         self.record_memory(seq, &merged, "changed")
+    }
+
+    /// Returns whether this import is an agent's or a script's, and a person has hidden, brought back, edited or pinned a memory.
+    fn is_decided_by_person(&self, id: &MemoryId) -> Result<bool> {
+        if self.mode.source != Source::File || self.change.call.actor.origin == Origin::Person {
+            return Ok(false);
+        }
+        let (conn, id) = (self.change.conn, id.as_str());
+        Ok(log::is_status_of_person(conn, id)? || log::is_changed_by_person(conn, id)?)
     }
 
     /// Records that a memory was added or changed; `outcome` names which in the audit log.
@@ -360,6 +376,9 @@ impl Importer<'_, '_> {
             let count = self.count_log_line(&line);
             import_rows::equal_log_lines(self.change.conn, &line)? < count
         };
+        if self.mode.source == Source::File && self.change.call.actor.origin != Origin::Person {
+            line.mark_as_claimed();
+        }
         if is_new {
             self.rows.insert_log_line(&line)?;
             self.reply.log_lines += 1;

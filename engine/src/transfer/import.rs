@@ -338,7 +338,7 @@ impl<'a, 'b> Importer<'a, 'b> {
         }
         if self.kept_for_trust > 0 {
             reply.notes.push(format!(
-                "{} in the file and kept as here, because a person stored or confirmed {}{}",
+                "{} in the file and kept as here, because a person stored, confirmed or decided about {}{}",
                 counted(self.kept_for_trust, "memory differs", "memories differ"),
                 if self.kept_for_trust == 1 { "it" } else { "them" },
                 if self.mode.own_texts { "" } else { "; --mine takes the file" }

@@ -28,6 +28,9 @@ pub struct ConfirmRequest {
     /// Count the memories without changing them.
     #[serde(default)]
     pub preview: bool,
+    /// With `imported`: `selection` of the preview that the person was shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selection: Option<String>,
     /// Another project than that of the working directory.
     #[serde(default)]
     pub group: Option<GroupName>,
@@ -66,6 +69,9 @@ pub struct ConfirmReply {
     /// Id of the memory, if one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<MemoryId>,
+    /// With `imported` and `preview`: tells these memories with their texts from others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selection: Option<String>,
     /// With `imported` and `preview`: the first of the memories.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memories: Vec<MemoryId>,

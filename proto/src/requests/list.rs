@@ -202,6 +202,9 @@ pub struct ListedMemory {
     /// How often it was returned in full or stored again.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub access_count: i64,
+    /// Changes with its text: what a person decides about it can be bound to what they were shown.
+    #[serde(default)]
+    pub version: String,
     /// First line, at most 80 characters.
     pub preview: String,
     /// The beginning of the text; only with `text_chars`. With a filter for a text it begins near the first match.

@@ -14,6 +14,7 @@
 use crate::group::GroupName;
 use crate::memory::MemoryId;
 use crate::requests::list::ListedMemory;
+use crate::wish::WishKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -36,9 +37,12 @@ pub struct ReviewRequest {
     /// List the pair of these two memories again, of which both were kept. Lists nothing.
     #[serde(default)]
     pub unkeep: Option<Vec<MemoryId>>,
-    /// Decline the wishes of agents for this memory. Lists nothing.
+    /// Decline what agents asked to do to these memories. Lists nothing.
     #[serde(default)]
-    pub decline: Option<MemoryId>,
+    pub decline: Option<Vec<MemoryId>>,
+    /// With `decline`: only the wish of this kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<WishKind>,
     /// Another project than that of the working directory.
     #[serde(default)]
     pub group: Option<GroupName>,

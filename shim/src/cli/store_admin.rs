@@ -169,6 +169,16 @@ pub enum Groups {
         #[arg(long)]
         json: bool,
     },
+    /// Allow what the .loci.toml of this folder asks for: a name, or an end of its isolation. By itself it can only tighten.
+    #[command(after_help = "Example: in the folder\n  loci groups allow")]
+    Allow {
+        /// Do not ask for confirmation.
+        #[arg(long, short)]
+        yes: bool,
+        /// Decline it: it is not asked again until the file changes.
+        #[arg(long, conflicts_with = "yes")]
+        decline: bool,
+    },
     /// Switch loci off in a project: its sessions neither read nor write.
     #[command(after_help = "Example: in the project of this folder\n  loci groups off")]
     Off(Switch),

@@ -60,9 +60,9 @@ pub struct Review {
     /// List a pair again of which both were kept.
     #[arg(long, num_args = 2, value_names = ["ID", "ID"], conflicts_with = "keep")]
     pub unkeep: Option<Vec<String>>,
-    /// Decline what agents asked to do to a memory.
-    #[arg(long, value_name = "ID", conflicts_with_all = ["keep", "unkeep"])]
-    pub decline: Option<String>,
+    /// Decline what agents asked to do to memories.
+    #[arg(long, num_args = 1.., value_name = "ID", conflicts_with_all = ["keep", "unkeep"])]
+    pub decline: Option<Vec<String>>,
     /// Ask about the candidates that were taken from transcripts: accept, edit or reject each.
     #[arg(long, conflicts_with_all = ["all", "keep", "unkeep", "before"])]
     pub candidates: bool,

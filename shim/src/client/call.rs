@@ -15,6 +15,7 @@ use loci_proto::admin::VerbCall;
 use loci_proto::hello::Session;
 use loci_proto::paths::Paths;
 use loci_proto::requests::Verb;
+use loci_proto::requests::list::ListedMemory;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::marker::PhantomData;
@@ -96,6 +97,14 @@ impl VerbClient {
     /// As [`VerbClient::ask`].
     pub async fn call<V: Verb>(&self, request: &V) -> Result<V::Reply, Problem> {
         self.ask(request).await?.parse()
+    }
+
+    /// Returns the client for a decision about texts that the person was shown: the daemon refuses it where one has changed since.
+    #[must_use]
+    pub fn having_shown<'a>(&self, memories: impl IntoIterator<Item = &'a ListedMemory>) -> Self {
+        let version = |memory: &ListedMemory| (memory.id.to_string(), memory.version.clone());
+        let shown = Some(memories.into_iter().map(version).collect());
+        Self { paths: self.paths.clone(), session: Session { shown, ..self.session.clone() } }
     }
 
     async fn post(&self, path: &str, body: Vec<u8>) -> Result<Vec<u8>, Problem> {

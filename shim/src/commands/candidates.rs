@@ -207,7 +207,7 @@ fn candidate_text(memory: &MemoryDetails) -> String {
 }
 
 /// Wraps a text at words; each line begins with `indent`.
-fn wrapped(text: &str, indent: &str) -> String {
+pub(super) fn wrapped(text: &str, indent: &str) -> String {
     let width = Screen::of_stdout().width.saturating_sub(indent.len());
     let lines = wrap(text, width).into_iter().map(|range| format!("{indent}{}", &text[range]));
     lines.collect::<Vec<_>>().join("\n")

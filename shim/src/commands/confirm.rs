@@ -56,7 +56,9 @@ async fn imported(client: &VerbClient, args: &Confirm) -> Result<(), Problem> {
         let count = counted(preview.confirmed, "imported memory", "imported memories");
         confirm(&format!("\nConfirm {count}?"), Consent::from(args.yes))?;
     }
-    let raw_reply = client.ask(&ConfirmRequest { preview: false, ..request }).await?;
+    let raw_reply = client
+        .ask(&ConfirmRequest { preview: false, selection: preview.selection, ..request })
+        .await?;
     if args.format.json {
         return print_json(&raw_reply);
     }

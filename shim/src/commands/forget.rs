@@ -2,16 +2,20 @@
 
 use crate::cli::memories::Forget;
 use crate::client::call::{RawReply, VerbClient};
+use crate::commands::candidates::wrapped;
 use crate::commands::input::{memory_id, where_expression};
 use crate::commands::list;
 use crate::commands::reply_text::{print_json, undo_hint};
 use crate::output::{
-    Consent, MemoryRow, Problem, confirm, counted, escape_line, print_line, print_note,
+    Consent, MemoryRow, Problem, confirm, counted, escape_line, escape_lines, print_line,
+    print_note,
 };
 use crate::speaker::require_person;
 use loci_proto::group::GroupName;
+use loci_proto::memory::MemoryId;
 use loci_proto::requests::forget::{ForgetReply, ForgetRequest};
 use loci_proto::requests::forget_many::{ForgetManyReply, ForgetManyRequest};
+use loci_proto::requests::inspect::InspectRequest;
 use loci_proto::requests::list::{ListReply, ListRequest, ListedMemory};
 use loci_proto::requests::purge_backups::{PurgeBackupsReply, PurgeBackupsRequest};
 use serde_json::{Value, json};
@@ -96,6 +100,36 @@ async fn erase(client: &VerbClient, id_part: &str, args: &Forget) -> Result<(), 
         return print_json(&raw_reply);
     }
     print_erased(&raw_reply.parse()?, purged.as_ref(), &memory)
+}
+
+/// Erases a memory that the person has looked at, after showing its whole text and asking again.
+///
+/// # Errors
+/// The daemon cannot be reached or refuses the call, or the person does not confirm.
+pub(super) async fn erase_shown(
+    client: &VerbClient,
+    id: &MemoryId,
+    group: Option<&GroupName>,
+) -> Result<(), Problem> {
+    let request = InspectRequest {
+        memory_id: id.clone(),
+        include_relations: None,
+        include_log: false,
+        log_before: None,
+        relations_before: None,
+        group: group.cloned(),
+        as_of: None,
+    };
+    let shown = client.call(&request).await?.memory;
+    let text = wrapped(&escape_lines(&shown.content), "  ");
+    confirm(&format!("{text}\n{}", erase_question(false)), Consent::Ask)?;
+    let request = ForgetRequest {
+        hard_delete: true,
+        group: group.cloned(),
+        ..ForgetRequest::new(id.clone())
+    };
+    let reply = client.call(&request).await?;
+    print_erased(&reply, None, &memory_id::short(id.as_str()))
 }
 
 fn erase_question(purge_backups: bool) -> &'static str {

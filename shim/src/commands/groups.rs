@@ -4,6 +4,8 @@ use crate::cli::store_admin::{Groups, Switch};
 use crate::client::call::VerbClient;
 use crate::commands::input::argument;
 use crate::output::{Consent, Problem, confirm, counted, escape_line, print_line, table};
+use crate::speaker;
+use loci_project::{AllowedFiles, Answer, AskingFile, Environment};
 use loci_proto::error::Exit;
 use loci_proto::group::GroupName;
 use loci_proto::requests::Verb;
@@ -12,6 +14,7 @@ use loci_proto::requests::groups::{
     JoinRequest, MergeRequest, RenameRequest, SwitchRequest,
 };
 use std::io::{self, IsTerminal as _};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Runs the command.
@@ -39,6 +42,7 @@ pub async fn run(command: Groups) -> Result<ExitCode, Problem> {
         Groups::Join { group, yes, json } => {
             join(&client, group.as_deref(), Flags { yes, json }).await?;
         }
+        Groups::Allow { yes, decline } => allow(&client.paths.home, yes, decline)?,
         Groups::Off(args) => switch(&client, args, true).await?,
         Groups::On(args) => switch(&client, args, false).await?,
         Groups::Alias { group, name, remove, json } => {
@@ -151,6 +155,36 @@ async fn join(client: &VerbClient, group: Option<&str>, flags: Flags) -> Result<
         let (moved, from) = (counted(reply.moved, "memory", "memories"), reply.from.as_deref());
         format!("Joined {moved} of {} to {}", from.unwrap_or_default(), reply.group.name)
     })
+}
+
+/// Answers what the project files of this folder ask for.
+fn allow(home: &Path, yes: bool, decline: bool) -> Result<(), Problem> {
+    let found = loci_project::find(&Environment::of_process());
+    if found.asking.is_empty() {
+        return print_line("No .loci.toml of this folder asks for anything.");
+    }
+    for AskingFile { path, text, .. } in &found.asking {
+        let text = String::from_utf8_lossy(text);
+        print_line(format!("{}\n{}", escape_line(&path.display().to_string()), indented(&text)))?;
+    }
+    speaker::require_person("allows a .loci.toml what it asks for", "loci groups allow")?;
+    let answer = if decline { Answer::Declined } else { Answer::Allowed };
+    if !decline {
+        let question = "Allow it its name, isolated = false and off = false in this folder?";
+        confirm(question, Consent::from(yes))?;
+    }
+    AllowedFiles::add(home, answer, &found.asking)
+        .map_err(|error| Problem::new("The answer was not written").because(&error))?;
+    print_line(if decline {
+        "It only tightens, and does not ask again until it changes."
+    } else {
+        "Allowed, as long as it does not change. It applies to the next session."
+    })
+}
+
+fn indented(text: &str) -> String {
+    let lines = text.lines().map(|line| format!("  {}\n", escape_line(line)));
+    lines.collect::<String>().trim_end().to_owned()
 }
 
 /// The reply to a change.

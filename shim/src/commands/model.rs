@@ -11,6 +11,7 @@ use crate::commands::reembed;
 use crate::output::{Problem, escape_line, print_line};
 use crate::setup::files;
 use crate::spawn::find_locid;
+use crate::speaker::require_person;
 use loci_proto::error::Exit;
 use loci_proto::paths::Paths;
 use std::ffi::OsString;
@@ -28,7 +29,10 @@ const LOCAL: &str = "local";
 pub async fn run(command: Model) -> Result<ExitCode, Problem> {
     let paths = Paths::of_process()?;
     let status = match command {
-        Model::Use { name } => return use_model(&paths, &name).await,
+        Model::Use { name } => {
+            require_person("Only a person may change the configuration", "loci model use")?;
+            return use_model(&paths, &name).await;
+        }
         Model::Download { from } => {
             let mut arguments = vec!["fetch".into()];
             arguments.extend(from.into_iter().flat_map(|from| ["--from".into(), from.into()]));

@@ -62,8 +62,7 @@ pub async fn run(client: &VerbClient, args: Review) -> Result<(), Problem> {
     let group = args.project.group;
     let keep = resolve(client, args.keep.as_deref(), group.as_ref()).await?;
     let unkeep = resolve(client, args.unkeep.as_deref(), group.as_ref()).await?;
-    let decline = resolve(client, args.decline.as_ref().map(std::slice::from_ref), group.as_ref());
-    let decline = decline.await?.and_then(|ids| ids.into_iter().next());
+    let decline = resolve(client, args.decline.as_deref(), group.as_ref()).await?;
     let (keeps, unkeeps) = (keep.is_some(), unkeep.is_some());
     let request = ReviewRequest {
         limit: Some(args.limit.into()),
@@ -72,6 +71,7 @@ pub async fn run(client: &VerbClient, args: Review) -> Result<(), Problem> {
         keep,
         unkeep,
         decline,
+        kind: None,
         group: group.clone(),
     };
     let raw_reply = client.ask(&request).await?;
@@ -90,10 +90,15 @@ pub async fn run(client: &VerbClient, args: Review) -> Result<(), Problem> {
         });
     }
     if let Some(count) = reply.declined {
-        return print_line(format!("{} declined", counted(count, "wish", "wishes")));
+        return print_line(match count {
+            0 => "No agent asks for anything there; nothing has changed".to_owned(),
+            count => format!("{} declined", counted(count, "wish", "wishes")),
+        });
     }
     let asks = !args.list && io::stdin().is_terminal();
-    wishes::run(client, &reply.wished, asks).await?;
+    if !wishes::run(client, &reply.wished, asks).await? {
+        return Ok(());
+    }
     print_held_back(client).await?;
     if reply.pairs.is_empty() {
         return print_line(format!("No pair to review{}", next_page(&reply)));

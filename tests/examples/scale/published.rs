@@ -97,5 +97,5 @@ fn call(number: usize) -> CallContext {
         is_bound: false,
     };
     // The shim adds a new key to every call.
-    CallContext { now: NOW, actor, key: Some(format!("published-{number}")) }
+    CallContext { now: NOW, actor, key: Some(format!("published-{number}")), shown: None }
 }

@@ -72,6 +72,7 @@ pub fn call() -> CallContext {
             is_bound: false,
         },
         key: None,
+        shown: None,
     }
 }
 

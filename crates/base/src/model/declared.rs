@@ -41,12 +41,33 @@ pub fn clean(metadata: &mut Map<String, Value>) -> bool {
 }
 
 /// Copies what a person and the scope said of a memory to metadata that replace its own, or to those of a memory that supersedes it.
-pub fn inherit(from: &Map<String, Value>, fields: &mut Map<String, Value>) {
+fn inherit(from: &Map<String, Value>, fields: &mut Map<String, Value>) {
     for name in [SCOPE, UNASKED] {
         if let Some(value) = from.get(name) {
             fields.entry(name).or_insert_with(|| value.clone());
         }
     }
+}
+
+/// Like [`inherit`], for a text that replaces another. What is always given stays with the text of which a person said so.
+pub fn inherit_from_replaced(
+    origin: Origin,
+    from: &Map<String, Value>,
+    fields: &mut Map<String, Value>,
+) {
+    inherit(from, fields);
+    if origin != Origin::Person && unasked(fields) == Some(Unasked::Always) {
+        fields.remove(UNASKED);
+    }
+}
+
+/// Like [`inherit`], for metadata that replace those of an edited memory. What a person said of texts that nobody asked for an agent
+/// cannot say.
+pub fn inherit_edited(origin: Origin, from: &Map<String, Value>, fields: &mut Map<String, Value>) {
+    if origin != Origin::Person {
+        fields.remove(UNASKED);
+    }
+    inherit(from, fields);
 }
 
 /// Writes what a request declares to metadata.

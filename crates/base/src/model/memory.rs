@@ -48,6 +48,12 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// Returns what tells this text, type and scope from others of the same memory, in 16 hexadecimal digits.
+    pub fn version(&self) -> String {
+        let said = format!("{}\n{}\n{}", self.kind.as_str(), self.scope.as_str(), self.content);
+        blake3::hash(said.as_bytes()).to_hex()[..16].to_owned()
+    }
+
     /// Returns who can see the memory.
     pub fn audience(&self) -> Audience<'_> {
         Audience::new(self.scope, self.group.as_deref())

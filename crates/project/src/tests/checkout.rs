@@ -142,7 +142,7 @@ fn a_project_switches_itself_off_and_says_so() {
     ] {
         tree.file("home/shop/.loci.toml", text);
         let found = find(&tree.environment_at("home/shop"));
-        assert_eq!((found.off, found.has_file), (off, true), "{text}");
+        assert_eq!((found.off, found.has_file), (off, false), "{text}");
     }
     let named = Environment { loci_group: Some("team".into()), ..tree.environment_at("home/shop") };
     tree.file("home/shop/.loci.toml", "off = true");

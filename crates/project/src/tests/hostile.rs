@@ -30,6 +30,8 @@ fn a_name_in_a_project_file_selects_that_project_only() {
     tree.file("home/shop/.loci.toml", "group = \"work\"\n");
     for taken in ["work", "default", "shop"] {
         tree.file("home/evil/.loci.toml", &format!("group = \"{taken}\"\n"));
+        assert_eq!(group(&tree.hint_at("home/evil")).name, "evil", "a name is a claim");
+        tree.allow("home/evil");
         let evil = group(&tree.hint_at("home/evil"));
         assert_eq!(evil.name, taken);
         assert!(evil.id.len() == 18 && evil.id.starts_with("g_"), "{evil:?}");
@@ -49,6 +51,7 @@ fn a_name_in_a_project_file_splits_a_project_and_applies_in_its_worktrees() {
     for folder in ["home/shop", "home/fix"] {
         tree.file(&format!("{folder}/api/.loci.toml"), "group = \"api\"\n");
     }
+    tree.allow("home/shop/api");
     let [repository, subfolder, in_worktree] =
         ["home/shop", "home/shop/api", "home/fix/api"].map(|folder| group(&tree.hint_at(folder)));
     assert_ne!(subfolder.id, repository.id);
@@ -59,6 +62,7 @@ fn a_name_in_a_project_file_splits_a_project_and_applies_in_its_worktrees() {
 fn a_folder_name_with_a_line_break_is_not_confused_with_a_named_folder() {
     let tree = FolderTree::new();
     tree.file("home/shop/.loci.toml", "group = \"work\"\n");
+    tree.allow("home/shop");
     let ids = ["home/shop\nwork", "home/shop\\nwork"].map(|folder| {
         tree.folder(folder);
         group(&tree.hint_at(folder)).id

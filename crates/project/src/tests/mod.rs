@@ -39,6 +39,12 @@ impl FolderTree {
         fs::write(file, text).expect("the file is written");
     }
 
+    /// Allows what the files of a folder ask for.
+    fn allow(&self, path: &str) {
+        let asking = find(&self.environment_at(path)).asking;
+        AllowedFiles::add(&self.root, Answer::Allowed, &asking).expect("the answer is written");
+    }
+
     fn repository(&self, path: &str) {
         self.file(&format!("{path}/.git/HEAD"), "ref: refs/heads/main\n");
     }
@@ -69,7 +75,12 @@ impl FolderTree {
 
     fn environment_at(&self, path: &str) -> Environment {
         let shared = vec![PathBuf::from("/"), self.root.join("home"), self.root.join("tmp")];
-        Environment { working_dir: Some(self.root.join(path)), shared, ..Environment::default() }
+        Environment {
+            working_dir: Some(self.root.join(path)),
+            shared,
+            allowed: AllowedFiles::read(&self.root),
+            ..Environment::default()
+        }
     }
 
     fn hint_at(&self, path: &str) -> GroupHint {
@@ -201,9 +212,12 @@ fn a_project_file_names_the_project_up_to_the_top_of_the_repository() {
     tree.repository("home/shop");
     tree.file("home/shop/.loci.toml", "group = \"shop\"\n");
     tree.folder("home/shop/src");
+    assert_eq!(tree.hint_at("home/shop/src"), tree.folder_hint("home/shop/.git"), "not allowed");
+    tree.allow("home/shop");
     assert_eq!(tree.hint_at("home/shop/src"), tree.project_named_hint("home/shop/.git", "shop"));
     tree.file("home/notes/.loci.toml", "group = \"notes\"\n");
     tree.folder("home/notes/old");
+    tree.allow("home/notes");
     assert_eq!(tree.hint_at("home/notes"), tree.project_named_hint("home/notes", "notes"));
     assert_eq!(
         tree.hint_at("home/notes/old"),
@@ -233,6 +247,7 @@ fn the_variable_wins_unless_it_is_not_a_valid_name() {
     let tree = FolderTree::new();
     tree.repository("home/shop");
     tree.file("home/shop/.loci.toml", "group = \"shop\"\n");
+    tree.allow("home/shop");
     let find_with = |value: &str| {
         find(&Environment { loci_group: Some(value.into()), ..tree.environment_at("home/shop") })
     };
@@ -253,4 +268,53 @@ fn without_a_working_directory_there_is_no_project() {
     let found =
         find(&Environment { working_dir: None, ..FolderTree::new().environment_at("home") });
     assert_eq!((found.hint, found.warnings.len()), (GroupHint::Default, 1));
+}
+
+#[test]
+fn a_file_that_nobody_has_allowed_only_tightens_and_asks_once() {
+    let tree = FolderTree::new();
+    tree.repository("home/shop");
+    let found = || find(&tree.environment_at("home/shop"));
+    for (text, name, shares, isolated, off) in [
+        ("group = \"work\"", Some("work"), false, None, false),
+        ("isolated = false", None, true, None, false),
+        ("isolated = true\ngroup = \"work\"", Some("work"), false, Some(true), false),
+        ("off = true\nisolated = false", None, true, None, true),
+        ("off = false", None, false, None, false),
+        ("", None, false, None, false),
+    ] {
+        tree.file("home/shop/.loci.toml", text);
+        let first = found();
+        assert_eq!(first.hint, tree.folder_hint("home/shop/.git"), "{text}");
+        assert_eq!((first.isolated, first.off, first.has_file), (isolated, off, false), "{text}");
+        let asks = first.asks.expect("it asks");
+        assert_eq!((asks.name.as_ref().map(GroupName::as_str), asks.shares), (name, shares));
+        AllowedFiles::add(&tree.root, Answer::Declined, &first.asking).expect("it is written");
+        let declined = found();
+        assert_eq!((declined.isolated, declined.asks), (isolated, None), "{text}");
+        AllowedFiles::add(&tree.root, Answer::Allowed, &first.asking).expect("it is written");
+        let allowed = found();
+        assert!(allowed.has_file && allowed.asks.is_none(), "{text}");
+        assert_eq!(allowed.isolated, if shares { Some(false) } else { isolated }, "{text}");
+        // A change of one byte asks again.
+        tree.file("home/shop/.loci.toml", &format!("{text}\n"));
+        assert!(found().asks.is_some() && !found().has_file, "{text}");
+    }
+    // The same file in a worktree is the same answer, and one in another folder is not.
+    tree.file("home/shop/.loci.toml", "group = \"shop\"");
+    tree.allow("home/shop");
+    tree.worktree("home/shop-fix", "home/shop");
+    tree.file("home/shop-fix/.loci.toml", "group = \"shop\"");
+    assert_eq!(tree.hint_at("home/shop-fix"), tree.project_named_hint("home/shop/.git", "shop"));
+    tree.repository("home/copy");
+    tree.file("home/copy/.loci.toml", "group = \"shop\"");
+    assert_eq!(tree.hint_at("home/copy"), tree.folder_hint("home/copy/.git"));
+    fs::rename(tree.root.join("home/shop"), tree.root.join("home/store")).expect("it is renamed");
+    let moved = tree.hint_at("home/store");
+    assert_eq!(moved, tree.project_named_hint("home/store/.git", "shop"), "a moved folder");
+    fs::rename(tree.root.join("home/store"), tree.root.join("home/shop")).expect("it is renamed");
+    // A part that says less strict than the whole.
+    tree.file("home/shop/.loci.toml", "isolated = true");
+    tree.file("home/shop/part/.loci.toml", "isolated = false");
+    assert_eq!(find(&tree.environment_at("home/shop/part")).isolated, Some(true));
 }

@@ -43,11 +43,15 @@ const CHUNK_BYTES: usize = 64 * 1024;
 
 /// `POST /export`: the store as it is now.
 pub async fn export(State(admin): State<AdminContext>, request: Request) -> Response {
-    let call = match read_call(request).await {
-        Ok(call) => call,
-        Err(refusal) => return refusal,
-    };
-    match begin_export(&admin, call).await {
+    match read_call(request).await {
+        Ok(call) => answer_export(&admin, call).await,
+        Err(refusal) => refusal,
+    }
+}
+
+/// Answers a call with the lines of an export.
+pub(crate) async fn answer_export(admin: &AdminContext, call: VerbCall) -> Response {
+    match begin_export(admin, call).await {
         Ok(body) => ([(CONTENT_TYPE, "application/x-ndjson")], body).into_response(),
         Err(failure) => error_response(failure),
     }

@@ -6,6 +6,7 @@ use crate::interface::agents::followed::Followed;
 use crate::interface::agents::recognised::Recognised;
 use crate::interface::agents::shown::ShownMemories;
 use loci_engine::Actor;
+use loci_engine::model::actor::is_of_person;
 use loci_engine::model::time::Timestamp;
 use loci_proto::admin::SessionStatus;
 use loci_proto::group::{Group, GroupHint, GroupName};
@@ -226,8 +227,15 @@ impl Session {
     #[must_use]
     pub fn actor(&self) -> Actor {
         let session = self.hello.agent_session.clone().unwrap_or_else(|| self.hello.id.clone());
+        let named = self.client.get().cloned();
+        // By this name the log tells what a person did.
+        let client = match self.origin() {
+            Origin::Person => named,
+            _ => named
+                .map(|name| if is_of_person(Some(&name)) { format!("agent {name}") } else { name }),
+        };
         Actor {
-            client: self.client.get().cloned(),
+            client,
             session: Some(session),
             origin: self.origin(),
             group: self.group.clone(),
@@ -293,6 +301,7 @@ impl Session {
             checkout: there.checkout.clone(),
             off: there.off,
             opted_in: there.opted_in,
+            asks: there.asks.clone(),
             ..self.hello.clone()
         };
         Some(Self {

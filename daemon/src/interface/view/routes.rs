@@ -20,6 +20,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use loci_proto::admin::VerbCall;
 use loci_proto::error::{Code, Failure};
+use loci_proto::hello::Session;
 use loci_proto::requests::Request as Verbs;
 use loci_proto::requests::backup::BackupList;
 use loci_proto::requests::verbs::{Access, InViewer};
@@ -49,14 +50,13 @@ pub fn routes(view: &ViewContext, address: &OwnAddress) -> Router {
     let long = Router::new()
         .route("/api/long/{name}", post(verb))
         .layer(GlobalConcurrencyLimitLayer::new(MAX_LONG_VERBS));
-    let streams = Router::new()
-        .route("/api/status", get(calls::status))
-        .route("/api/export", post(transfer::export))
-        .with_state(view.admin.clone());
+    let streams =
+        Router::new().route("/api/status", get(calls::status)).with_state(view.admin.clone());
     let api = Router::new()
         .route("/api/boot", get(boot))
         .route(EVENTS_PATH, get(events))
         .route("/api/backups", get(backups))
+        .route("/api/export", post(export))
         .route("/api/import", post(import))
         .merge(verbs)
         .merge(long)
@@ -133,7 +133,8 @@ async fn verb(
         return refuse_change();
     }
     // The page speaks for who opened it.
-    calls::answer(&view.admin, &name, VerbCall { session: view.session.clone(), ..call }).await
+    let session = Session { shown: call.session.shown, ..view.session.clone() };
+    calls::answer(&view.admin, &name, VerbCall { session, ..call }).await
 }
 
 /// Returns whether a call of the page changes the store.
@@ -154,9 +155,19 @@ fn changes(name: &str, arguments: &Map<String, Value>) -> bool {
 
 /// A page that no person has opened only reads.
 fn refuse_change() -> Response {
-    let message = "this page only reads: an agent or a script has opened it";
-    let failure = Failure::only_person(message, "loci view");
+    let message = "this page only reads, because an agent or a script has opened it";
+    let failure = Failure::new(Code::Conflict, message).hint("Run loci view in your own terminal");
     (StatusCode::FORBIDDEN, Json(failure)).into_response()
+}
+
+/// `POST /api/export`: for who opened the page.
+async fn export(State(view): State<ViewContext>, request: Request) -> Response {
+    let call = match read_call(request).await {
+        Ok(call) => call,
+        Err(refusal) => return refusal,
+    };
+    let call = VerbCall { session: view.session.clone(), ..call };
+    transfer::answer_export(&view.admin, call).await
 }
 
 /// `POST /api/import`.

@@ -218,7 +218,7 @@ impl Service {
     }
 
     fn bridge_call(&self) -> CallContext {
-        CallContext { now: self.now(), actor: bridge::actor(), key: None }
+        CallContext { now: self.now(), actor: bridge::actor(), key: None, shown: None }
     }
 }
 

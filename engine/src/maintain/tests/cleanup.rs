@@ -110,7 +110,7 @@ fn a_cleanup_is_one_act_and_can_be_undone() {
 }
 
 fn purge(test_store: &mut TestStore) -> usize {
-    let call = CallContext { now: test_store.now, actor: actor(""), key: None };
+    let call = CallContext { now: test_store.now, actor: actor(""), key: None, shown: None };
     test_store.writer.purge(&call, 3).expect("the memories are deleted")
 }
 

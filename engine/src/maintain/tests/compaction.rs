@@ -194,7 +194,7 @@ fn a_memory_forgotten_during_a_run_is_not_summarised() {
     let draft =
         test_store.reader.draft(cluster).expect("the members are read").expect("all members exist");
     forget(&mut test_store, &ids[2]);
-    let call = CallContext { now: test_store.now, actor: actor("a"), key: None };
+    let call = CallContext { now: test_store.now, actor: actor("a"), key: None, shown: None };
     let report = test_store
         .writer
         .compact(&call, cluster, &draft, &TextEncodings::default())

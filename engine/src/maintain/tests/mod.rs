@@ -66,7 +66,8 @@ fn plan(test_store: &TestStore) -> Plan {
 
 /// Runs one step as the daemon does, but without the model.
 fn step(test_store: &mut TestStore, step: &Step) -> StepReport {
-    let call = CallContext { now: test_store.now, actor: actor(step.group()), key: None };
+    let call =
+        CallContext { now: test_store.now, actor: actor(step.group()), key: None, shown: None };
     match step {
         Step::Compact(cluster) => {
             let draft = test_store

@@ -241,7 +241,7 @@ impl Subject {
             checkout: None,
             is_bound: false,
         };
-        CallContext { now: self.now, actor, key: Some(key.to_owned()) }
+        CallContext { now: self.now, actor, key: Some(key.to_owned()), shown: None }
     }
 
     fn seq(&mut self, text: &str) -> Result<i64> {

@@ -6,6 +6,7 @@ use crate::client::admin::RequestError;
 use crate::client::call::VerbClient;
 use crate::client::unreachable::Unreachable;
 use crate::output::{Problem, escape_line, print_line, table};
+use crate::speaker::require_person;
 use hyper::body::Bytes;
 use loci_proto::group::GroupName;
 use loci_proto::http::{AddTokenRequest, TokenEntry, TokenName, TokensReply};
@@ -16,6 +17,9 @@ use serde::Serialize;
 /// # Errors
 /// The daemon cannot be reached, or refuses.
 pub async fn run(command: TokenCommand) -> Result<(), Problem> {
+    if !matches!(command, TokenCommand::List { .. }) {
+        require_person("Only a person may see or change tokens", "loci serve token")?;
+    }
     let client = VerbClient::of_process()?;
     client.wait_until_ready().await?;
     match command {

@@ -82,6 +82,8 @@ pub async fn run(args: Uninstall) -> Result<ExitCode, Problem> {
     let all = Uninstallation { args: &args, paths, manager: install::manager()?, places };
     if args.delete_data {
         all.check_deletion()?;
+    } else if !args.dry_run {
+        require_person("Only a person may uninstall loci", "loci uninstall")?;
     }
     let mut report = all.plan().await?;
     if args.dry_run {

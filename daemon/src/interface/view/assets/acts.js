@@ -275,12 +275,12 @@ function rejectCandidate(/** @type {any} */ memory) {
 
 /** Makes a memory active again. */
 function restoreMemory(/** @type {any} */ memory) {
-  return change("Restored", () => callAbout("restore_memory", memory.id, { memory_id: memory.id }), textOf(memory));
+  return change("Restored", () => callAbout("restore_memory", memory.id, { memory_id: memory.id }, [memory]), textOf(memory));
 }
 
 /** Confirms a memory: it is trusted as the person's own. */
 function confirmMemory(/** @type {any} */ memory) {
-  return change("Confirmed", () => callAbout("confirm", memory.id, { memory_id: memory.id }), textOf(memory));
+  return change("Confirmed", () => callAbout("confirm", memory.id, { memory_id: memory.id }, [memory]), textOf(memory));
 }
 
 /** Asks why a memory is forgotten or was given up. */

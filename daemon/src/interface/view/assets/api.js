@@ -102,7 +102,7 @@ async function request(path, options = {}) {
  * Calls a verb.
  * @param {string} verb
  * @param {Record<string, any>} [parameters]
- * @param {{long?: boolean, signal?: AbortSignal}} [options]
+ * @param {{long?: boolean, signal?: AbortSignal, shown?: any[]}} [options]
  * @returns {Promise<any>}
  */
 async function call(verb, parameters = {}, options = {}) {
@@ -111,7 +111,7 @@ async function call(verb, parameters = {}, options = {}) {
   const response = await request(`/api/${options.long ? "long" : "verbs"}/${verb}`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ session: boot.session, arguments: Object.fromEntries(given) }),
+    body: JSON.stringify({ session: { ...boot.session, shown: shownOf(options.shown) }, arguments: Object.fromEntries(given) }),
     signal: options.signal,
   });
   return response.json();
@@ -144,9 +144,16 @@ async function projectFor(id) {
  * @param {string} verb
  * @param {string} id
  * @param {Record<string, any>} parameters
+ * @param {any[]} [shown] the memories whose texts the person decides about
  */
-async function callAbout(verb, id, parameters) {
-  return call(verb, { ...parameters, group: await projectFor(id) });
+async function callAbout(verb, id, parameters, shown) {
+  return call(verb, { ...parameters, group: await projectFor(id) }, { shown });
+}
+
+/** The versions of memories that the person sees: nothing is done to another text. */
+function shownOf(/** @type {any[] | undefined} */ memories) {
+  const versions = (memories ?? []).filter((memory) => memory.version).map((memory) => [memory.id, memory.version]);
+  return versions.length > 0 ? Object.fromEntries(versions) : undefined;
 }
 
 /** Returns the sentence that tells an error to a person. */

@@ -187,7 +187,7 @@ function drawPairs(/** @type {any} */ reply) {
         h("p", null, memoryLink(memory.id, visibleText(memory.content ?? memory.preview))),
       );
     const keep = (/** @type {any} */ winner, /** @type {any} */ loser) =>
-      change("Superseded", () => callAbout("supersede", loser.id, { old: loser.id, new: winner.id }), textOf(loser));
+      change("Superseded", () => callAbout("supersede", loser.id, { old: loser.id, new: winner.id }, [winner, loser]), textOf(loser));
     const made = (/** @type {string} */ label, /** @type {() => any} */ act, /** @type {any} */ about, /** @type {string} */ kind = "") =>
       named(button(label, act, { kind: `small-button ${kind}` }), `${label}: ${visibleString(oneLine(textOf(about)).slice(0, 80))}`);
     return h(
@@ -301,7 +301,7 @@ function wishTools(/** @type {any} */ memory) {
 /** Declines the wishes for a memory: nothing of it changes. */
 async function decline(/** @type {any} */ memory) {
   try {
-    await callAbout("review", memory.id, { decline: memory.id });
+    await callAbout("review", memory.id, { decline: [memory.id] });
     toast("Declined");
     refreshView();
   } catch (error) {
@@ -318,10 +318,10 @@ function named(/** @type {any} */ control, /** @type {string} */ name) {
 /** Confirms all imported memories without flags, after saying how many. */
 async function confirmImported() {
   try {
-    const { confirmed } = await call("confirm", { imported: true, preview: true });
+    const { confirmed, selection } = await call("confirm", { imported: true, preview: true });
     const text = `They are then trusted as your own: ${memoriesOf(confirmed)} of every project.`;
     if (await openDialog("Confirm all imported memories?", h("p", null, text), [{ label: "Confirm", value: true, kind: "primary" }])) {
-      await change(`${memoriesOf(confirmed)} confirmed`, () => call("confirm", { imported: true }));
+      await change(`${memoriesOf(confirmed)} confirmed`, () => call("confirm", { imported: true, selection }));
     }
   } catch (error) {
     tellFailure(error);

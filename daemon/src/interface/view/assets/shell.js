@@ -89,6 +89,7 @@ function buildHeader() {
     { class: "top" },
     button("Views", toggleNavigation, { icon: "menu", hideLabel: true, kind: "quiet menu-button", id: "menu" }),
     h("a", { class: "brand", href: "#/memories" }, "loci"),
+    boot.read_only && h("strong", { class: "small", title: "Run loci view in your own terminal" }, "Only reads: an agent or a script opened this page"),
     form,
     h("div", { id: "time-travel", class: "time-travel" }),
     h(
@@ -120,8 +121,7 @@ function buildNavigation() {
         ),
       ),
     );
-  const limits = boot.read_only ? " · only reads: run loci view in your own terminal to change something" : "";
-  const about = h("p", { class: "muted small about" }, `loci ${boot.version}${limits}`);
+  const about = h("p", { class: "muted small about" }, `loci ${boot.version}`);
   const narrow = h(
     "div",
     { class: "narrow-only" },

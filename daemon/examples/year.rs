@@ -117,7 +117,12 @@ fn simulate(year: &Year, model: &mut Model, weekly: bool) -> Result<(), AnyError
     for (day, texts) in (0_i64..).zip(&year.texts) {
         for (number, EpisodeText { id, text }) in (0_i64..).zip(texts) {
             let now = START.plus(day * DAY + number * 600_000);
-            let call = CallContext { now, actor: Actor::unnamed_agent(group.clone()), key: None };
+            let call = CallContext {
+                now,
+                actor: Actor::unnamed_agent(group.clone()),
+                key: None,
+                shown: None,
+            };
             let arguments: Map<String, Value> =
                 serde_json::from_value(json!({"content": text, "type": "episodic"}))?;
             let draft = Draft::new(loci_proto::mcp::arguments::parse(arguments)?, now)?;
@@ -166,7 +171,7 @@ fn maintain(
     now: Timestamp,
 ) -> Result<(), AnyError> {
     for step in reader.plan(now)?.steps {
-        let call = CallContext { now, actor: actor(step.group()), key: None };
+        let call = CallContext { now, actor: actor(step.group()), key: None, shown: None };
         match step {
             Step::Compact(cluster) => {
                 let Some(mut draft) = reader.draft(&cluster)? else { continue };

@@ -91,6 +91,7 @@ fn call() -> CallContext {
             is_bound: false,
         },
         key: None,
+        shown: None,
     }
 }
 

@@ -99,8 +99,8 @@ fn a_declared_name_is_a_claim() {
         home.loci(&["add", "The margin is 40 percent", "--group", "work", "--type", "episodic"]);
     assert!(added.status.success(), "{}", printed(&added));
     assert_eq!(found(&home, "evil", "margin"), 0);
-    let named = json!({"query": "margin", "group": "work"});
-    let reply = home.session_in("other").call("recall_memory", named).expect("it is found");
+    let asked = json!({"query": "margin", "group": "work"});
+    let reply = home.session_in("other").call("recall_memory", asked).expect("it is found");
     assert_eq!(reply["results"].as_array().map(Vec::len), Some(1), "{reply}");
     let groups = home.json(&["groups", "list", "--json"]);
     let names: Vec<&Value> =

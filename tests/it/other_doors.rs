@@ -241,7 +241,7 @@ fn what_a_person_said_of_a_text_is_not_changed_by_metadata_nor_inherited() {
     let given = &["edit", own.as_str(), "--metadata", r#"{"unasked":"always"}"#];
     assert!(agent_in(&home, "project", given).status.success());
     assert!(memory(&home, &own)["metadata"]["unasked"].is_null());
-    let newer = json!({"content": "Bees like lavender", "type": "semantic", "supersedes": always});
-    let newer = agent.store_with(newer)["id"].as_str().expect("an id").to_owned();
-    assert!(memory(&home, &newer)["metadata"]["unasked"].is_null());
+    let better = json!({"content": "Bees like lavender", "type": "semantic", "supersedes": always});
+    let better = agent.store_with(better)["id"].as_str().expect("an id").to_owned();
+    assert!(memory(&home, &better)["metadata"]["unasked"].is_null());
 }

@@ -150,7 +150,6 @@ pub(crate) fn is_status_of_person(conn: &Connection, memory: &str) -> Result<boo
     let mut statement = conn.prepare_cached(
         "SELECT client FROM memory_log WHERE memory_id = ?1 AND (operation IN ('forget', 'supersede', 'restore', 'compact')
              OR operation = 'update' AND json_valid(details) AND details ->> '$.rejected' = 1)
-             AND NOT ifnull(json_valid(details) AND details ->> '$.claimed', 0)
          ORDER BY id DESC LIMIT 1",
     )?;
     let read = |row: &Row<'_>| row.get::<_, Option<String>>(0);
@@ -162,7 +161,7 @@ pub(crate) fn is_status_of_person(conn: &Connection, memory: &str) -> Result<boo
 pub(crate) fn is_changed_by_person(conn: &Connection, memory: &str) -> Result<bool> {
     let mut statement = conn.prepare_cached(
         "SELECT client FROM memory_log WHERE memory_id = ?1 AND operation IN ('update', 'pin') AND json_valid(details)
-         AND details ->> '$.rejected' IS NULL AND details ->> '$.group' IS NULL AND details ->> '$.claimed' IS NULL",
+         AND details ->> '$.rejected' IS NULL AND details ->> '$.group' IS NULL",
     )?;
     let mut rows = statement.query([memory])?;
     while let Some(row) = rows.next()? {

@@ -2,6 +2,7 @@
 
 use crate::tests::fixture::{TestStore, axis, between_axes, named, parse};
 use loci_proto::memory::MemoryId;
+use loci_proto::memory::Origin;
 use loci_proto::requests::review::ReviewReply;
 use serde_json::{Value, json};
 
@@ -138,7 +139,8 @@ fn pairs_are_listed_newest_first_page_by_page_until_both_are_kept() {
     let rest = review(&test_store, json!({"limit": 2, "before": first.next}));
     assert_eq!([texts(&first), texts(&rest)].concat(), expected);
     let kept = json!({"keep": [all.pairs[0].newer.id, all.pairs[0].older.id]});
-    let call = test_store.call("a", None);
+    let mut call = test_store.call("a", None);
+    call.actor.origin = Origin::Person;
     assert!(test_store.writer.decide(&call, &parse(kept)).expect("it is recorded").kept);
     assert_eq!(texts(&review(&test_store, json!({}))), expected[1..]);
     assert_eq!(texts(&review(&test_store, json!({"all": true}))), expected);

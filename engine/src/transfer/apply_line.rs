@@ -9,6 +9,7 @@ use crate::db::{export_rows, import_rows, isolated_groups, relations, tombstones
 use crate::duplicate::content_hash::hash;
 use crate::error::Result;
 use crate::maintain;
+use crate::model::actor::recorded_client;
 use crate::model::document::Document;
 use crate::model::encoding::{
     DIMENSIONS, DocumentEncoding, Embedding, MAX_SIGN_CODES, SIGN_CODE_BYTES, SignCode,
@@ -143,7 +144,10 @@ impl Importer<'_, '_> {
             line
         };
         let mut merged = local.as_ref().map_or_else(|| line.clone(), |local| merge(local, line));
-        if local.as_ref() != Some(&merged) && self.is_decided_by_person(&line.id)? {
+        if local.as_ref() != Some(&merged)
+            && self.is_claim()
+            && self.is_decided_by_person(&line.id)?
+        {
             self.kept_for_trust += 1;
             self.reply.unchanged += 1;
             self.note_left_out(line, "a person has decided about it");
@@ -178,11 +182,13 @@ impl Importer<'_, '_> {
         self.record_memory(seq, &merged, "changed")
     }
 
-    /// Returns whether this import is an agent's or a script's, and a person has hidden, brought back, edited or pinned a memory.
+    /// Returns whether an agent or a script imports a file.
+    fn is_claim(&self) -> bool {
+        self.mode.source == Source::File && self.change.call.actor.origin != Origin::Person
+    }
+
+    /// Returns whether a person has hidden, brought back, edited or pinned a memory.
     fn is_decided_by_person(&self, id: &MemoryId) -> Result<bool> {
-        if self.mode.source != Source::File || self.change.call.actor.origin == Origin::Person {
-            return Ok(false);
-        }
         let (conn, id) = (self.change.conn, id.as_str());
         Ok(log::is_status_of_person(conn, id)? || log::is_changed_by_person(conn, id)?)
     }
@@ -372,13 +378,17 @@ impl Importer<'_, '_> {
             // The details may quote the deleted memory.
             line.details = None;
         }
+        if self.is_claim() {
+            // By these lines the store knows what a person has decided.
+            if line.memory.parse().is_ok_and(|id| self.is_decided_by_person(&id).unwrap_or(true)) {
+                return Ok(());
+            }
+            line.client = line.client.map(recorded_client);
+        }
         let is_new = !self.existing.has_log || {
             let count = self.count_log_line(&line);
             import_rows::equal_log_lines(self.change.conn, &line)? < count
         };
-        if self.mode.source == Source::File && self.change.call.actor.origin != Origin::Person {
-            line.mark_as_claimed();
-        }
         if is_new {
             self.rows.insert_log_line(&line)?;
             self.reply.log_lines += 1;

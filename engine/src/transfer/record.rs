@@ -249,16 +249,6 @@ pub(crate) struct LogLine {
     pub details: Option<String>,
 }
 
-impl LogLine {
-    /// Marks the line as the claim of a file: it shows in the log, and decides nothing.
-    pub fn mark_as_claimed(&mut self) {
-        let details = self.details.as_deref().and_then(|text| serde_json::from_str(text).ok());
-        let mut details: Map<String, Value> = details.unwrap_or_default();
-        details.insert("claimed".to_owned(), Value::Bool(true));
-        self.details = Some(Value::Object(details).to_string());
-    }
-}
-
 /// A hard-deleted memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

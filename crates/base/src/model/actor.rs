@@ -38,6 +38,12 @@ pub fn is_of_person(client: Option<&str>) -> bool {
     version.is_some_and(|version| version.starts_with(|first: char| first.is_ascii_digit()))
 }
 
+/// Returns the name under which the client of an agent is recorded: none is a person's.
+#[must_use]
+pub fn recorded_client(name: String) -> String {
+    if is_of_person(Some(&name)) { format!("agent {name}") } else { name }
+}
+
 impl Actor {
     /// An agent without a name and a session, for programs that fill a store.
     #[must_use]

@@ -6,7 +6,7 @@ use crate::interface::agents::followed::Followed;
 use crate::interface::agents::recognised::Recognised;
 use crate::interface::agents::shown::ShownMemories;
 use loci_engine::Actor;
-use loci_engine::model::actor::is_of_person;
+use loci_engine::model::actor::recorded_client;
 use loci_engine::model::time::Timestamp;
 use loci_proto::admin::SessionStatus;
 use loci_proto::group::{Group, GroupHint, GroupName};
@@ -231,8 +231,7 @@ impl Session {
         // By this name the log tells what a person did.
         let client = match self.origin() {
             Origin::Person => named,
-            _ => named
-                .map(|name| if is_of_person(Some(&name)) { format!("agent {name}") } else { name }),
+            _ => named.map(recorded_client),
         };
         Actor {
             client,

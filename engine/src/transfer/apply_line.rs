@@ -3,7 +3,7 @@
 //! Not here: the order of the lines and their errors (`import`), merging two versions of a memory
 //! (`merge`).
 
-use crate::db::log::{self, Operation};
+use crate::db::log::Operation;
 use crate::db::rows::Row;
 use crate::db::{export_rows, import_rows, isolated_groups, relations, tombstones, vectors};
 use crate::duplicate::content_hash::hash;
@@ -26,7 +26,7 @@ use crate::transfer::record::{
 };
 use loci_proto::error::Failure;
 use loci_proto::group::{Group, clean_name};
-use loci_proto::memory::{MemoryId, MemoryType, Origin, Trust};
+use loci_proto::memory::{MemoryId, MemoryType, Trust};
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -180,17 +180,6 @@ impl Importer<'_, '_> {
         }
         self.reply.changed += 1;
         self.record_memory(seq, &merged, "changed")
-    }
-
-    /// Returns whether an agent or a script imports a file.
-    fn is_claim(&self) -> bool {
-        self.mode.source == Source::File && self.change.call.actor.origin != Origin::Person
-    }
-
-    /// Returns whether a person has hidden, brought back, edited or pinned a memory.
-    fn is_decided_by_person(&self, id: &MemoryId) -> Result<bool> {
-        let (conn, id) = (self.change.conn, id.as_str());
-        Ok(log::is_status_of_person(conn, id)? || log::is_changed_by_person(conn, id)?)
     }
 
     /// Records that a memory was added or changed; `outcome` names which in the audit log.

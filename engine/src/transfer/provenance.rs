@@ -1,10 +1,12 @@
 //! Decides the provenance of a memory that an import merges with a line.
 
+use crate::db::log;
+use crate::error::Result;
 use crate::model::candidate::is_of_candidate;
 use crate::model::status::Status;
-use crate::transfer::import::Importer;
+use crate::transfer::import::{Importer, Source};
 use crate::transfer::record::MemoryLine;
-use loci_proto::memory::{Origin, Trust};
+use loci_proto::memory::{MemoryId, Origin, Trust};
 
 /// What becomes of a memory that is in the file and in this store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +46,17 @@ impl Importer<'_, '_> {
             self.reply.flagged += usize::from(!merged.flags.is_empty());
         }
         Outcome::Merged
+    }
+
+    /// Returns whether an agent or a script imports a file.
+    pub(super) fn is_claim(&self) -> bool {
+        self.mode.source == Source::File && self.change.call.actor.origin != Origin::Person
+    }
+
+    /// Returns whether a person has hidden, brought back, edited or pinned a memory.
+    pub(super) fn is_decided_by_person(&self, id: &MemoryId) -> Result<bool> {
+        let (conn, id) = (self.change.conn, id.as_str());
+        Ok(log::is_status_of_person(conn, id)? || log::is_changed_by_person(conn, id)?)
     }
 
     fn is_agent(&self) -> bool {

@@ -132,7 +132,8 @@ fn another_database_in_its_place_is_named_with_the_choices_and_the_one_before_co
     for part in ["Another database was put in the place", "quarantine", "loci backup restore"] {
         assert!(said.contains(part), "{part}: {said}");
     }
-    assert!(exported(&home).contains("another person"));
+    let found = exported(&home);
+    assert!(found.contains("another person"), "{found}");
     let refused = home.loci(&["backup", "restore", "--yes"]);
     assert!(!refused.status.success());
     assert!(printed(&refused).contains(&format!("loci backup restore {}", id_of(&made))));

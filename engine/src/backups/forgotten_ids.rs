@@ -4,33 +4,27 @@
 //! Lines are only added, and each is synced before the deletion is acknowledged. The file has no
 //! texts. Not here: tombstones in the database (`db::tombstones`).
 
-use crate::backups::manifest::{failed, sync_folder};
-use crate::backups::side_file;
+use crate::backups::mirrored;
 use crate::error::Result;
 use loci_proto::memory::MemoryId;
 use std::collections::HashSet;
-use std::fs::DirBuilder;
-use std::io::Write;
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The name of the file.
-const NAME: &str = "forgotten-ids";
+pub(crate) const NAME: &str = "forgotten-ids";
 
-fn path_in(folder: &Path) -> PathBuf {
-    folder.join(NAME)
+fn is_id(line: &str) -> bool {
+    line.parse::<MemoryId>().is_ok()
 }
 
-/// Returns the ids in the file. A line that is no id, such as one that was cut by a crash, is
-/// ignored.
+/// Returns the ids. A line that was cut by a crash is ignored: its deletion was not acknowledged.
 ///
 /// # Errors
 /// `File` if there is a file and it cannot be read.
 pub fn read(folder: &Path) -> Result<HashSet<MemoryId>> {
-    let path = path_in(folder);
-    let bytes = side_file::read(&path).map_err(|error| failed(&path, error))?.unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
-    Ok(text.lines().filter_map(|line| line.trim().parse().ok()).collect())
+    let files = mirrored::read(folder, NAME, is_id)?;
+    let lines = files.iter().flat_map(|file| &file.lines);
+    Ok(lines.filter_map(|line| line.parse().ok()).collect())
 }
 
 /// Adds ids, on the disk before it returns.
@@ -41,21 +35,8 @@ pub(crate) fn append(folder: &Path, ids: &[MemoryId]) -> Result<()> {
     if ids.is_empty() {
         return Ok(());
     }
-    let path = path_in(folder);
-    let is_new = !path.exists();
-    let mut lines = String::from("\n");
-    for id in ids {
-        lines.push_str(id.as_str());
-        lines.push('\n');
-    }
-    let write = || {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        let mut file = side_file::append(&path)?;
-        file.write_all(lines.as_bytes())?;
-        file.sync_data()
-    };
-    write().map_err(|error| failed(&path, error))?;
-    if is_new { sync_folder(folder) } else { Ok(()) }
+    let lines: Vec<String> = ids.iter().map(ToString::to_string).collect();
+    mirrored::append(folder, NAME, &lines)
 }
 
 #[cfg(test)]
@@ -70,7 +51,7 @@ mod tests {
         let id = || MemoryId::from(uuid::Uuid::now_v7());
         let (first, second) = (id(), id());
         append(&backups, std::slice::from_ref(&first)).expect("is written");
-        let file = path_in(&backups);
+        let file = backups.join(NAME);
         let mut cut = std::fs::read(&file).expect("is read");
         cut.extend_from_slice(&second.as_str().as_bytes()[..20]);
         std::fs::write(&file, cut).expect("is cut");

@@ -9,6 +9,8 @@ pub mod drill;
 pub mod due;
 pub mod forgotten_ids;
 pub mod manifest;
+pub(crate) mod mirrored;
+pub(crate) mod policies;
 pub mod prepare;
 pub mod recover;
 pub(crate) mod redactions;

@@ -4,9 +4,9 @@
 //! Not here: putting it in place (`swap`), what is added from a damaged database (`recover`).
 
 use crate::backups::manifest::{Backup, failed, sync_folder};
-use crate::backups::{forgotten_ids, redactions, swap};
+use crate::backups::{forgotten_ids, policies, redactions, swap};
 use crate::database_files::identity::{self, StoredIdentity};
-use crate::db::{health, probe};
+use crate::db::{groups, health, probe};
 #[cfg(feature = "encrypted")]
 use crate::encryption;
 use crate::error::{Error, Result};
@@ -18,11 +18,16 @@ use crate::maintain;
 use crate::model::time::Timestamp;
 use crate::privacy::Policy;
 use crate::transaction::change::CallContext;
+use loci_proto::group::Group;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// The notice of a restore that could not read which projects are isolated.
+const POLICIES_UNKNOWN: &str = "Which projects were isolated or off could be read neither from the database nor from backups/policies: every project of a folder is isolated. \
+    Say isolated = false in the .loci.toml of those that are not, and check loci groups list";
 
 /// A store that is to be replaced. The caller holds the lock of the daemon.
 #[derive(Debug, Clone)]
@@ -137,23 +142,35 @@ impl Prepared {
         self.writer()?.erase_again(&ids, target.now)
     }
 
-    /// Isolates the projects that are isolated in the present database.
+    /// Isolates the projects that are isolated in the present database or next to the backups. If neither can be read, every project of a
+    /// folder is isolated, and a notice says so.
     ///
     /// # Errors
     /// `Database`.
     pub fn isolate_again(&mut self, target: &Target) -> Result<()> {
-        // A damaged database is read again row by row.
-        let isolated = probe::isolated_groups(&target.database).unwrap_or_default();
-        self.writer()?.isolate_again(&isolated, target.now)
+        let mut known = policies::read(&target.backups);
+        // A damaged database is also read again row by row.
+        let present = probe::isolated_groups(&target.database);
+        let is_unknown = known.is_unreadable && present.is_err();
+        known.isolated.extend(present.unwrap_or_default());
+        let writer = self.writer()?;
+        if is_unknown {
+            let ids = groups::all(&writer.conn)?.into_iter().map(|group| group.id);
+            known.isolated.extend(ids.filter(|id| Group::is_folder_id(id)));
+            writer.add_notice(POLICIES_UNKNOWN, target.now)?;
+        }
+        writer.isolate_again(&known.isolated, target.now)
     }
 
-    /// Switches the projects off that are off in the present database.
+    /// Switches off what is off in the present database or next to the backups.
     ///
     /// # Errors
     /// `Database`.
     pub fn switch_off_again(&mut self, target: &Target) -> Result<()> {
-        let off = probe::switched_off(&target.database).unwrap_or_default();
-        self.writer()?.switch_off_again(&off, target.now)
+        let known = policies::read(&target.backups).off;
+        let present = probe::switched_off(&target.database).unwrap_or_default();
+        self.writer()?.switch_off_again(&known, target.now)?;
+        self.writer()?.switch_off_again(&present, target.now)
     }
 
     /// Replaces the secrets that were replaced in the store since the backup was made; returns how

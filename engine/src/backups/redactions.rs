@@ -3,16 +3,13 @@
 //!
 //! The file has no texts. Not here: what a secret is (`privacy`).
 
-use crate::backups::manifest::{self, Backup, failed, sync_folder};
-use crate::backups::side_file;
+use crate::backups::manifest::{self, Backup};
+use crate::backups::mirrored;
 use crate::error::Result;
-use std::fs::DirBuilder;
-use std::io::Write;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
 /// The name of the file.
-const NAME: &str = "redactions";
+pub(crate) const NAME: &str = "redactions";
 
 /// One redaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,16 +45,7 @@ impl Redaction {
 pub(crate) fn record(folder: &Path, database: &str, last_change: i64) -> Result<()> {
     let numbers = manifest::list(folder).into_iter().filter_map(|backup| backup.manifest);
     let number = numbers.map(|manifest| manifest.number).max().unwrap_or(0);
-    let path = folder.join(NAME);
-    let write = || {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        let mut file = side_file::append(&path)?;
-        // A line that was cut by a crash ends here.
-        write!(file, "\n{number} {last_change} {database}\n")?;
-        file.sync_data()
-    };
-    write().map_err(|error| failed(&path, error))?;
-    sync_folder(folder)
+    mirrored::append(folder, NAME, &[format!("{number} {last_change} {database}")])
 }
 
 /// Returns whether secrets were replaced since a backup was made.
@@ -65,10 +53,12 @@ pub(crate) fn record(folder: &Path, database: &str, last_change: i64) -> Result<
 /// # Errors
 /// `File` if there is a file and it cannot be read.
 pub(crate) fn is_needed(folder: &Path, backup: &Backup) -> Result<bool> {
-    let path = folder.join(NAME);
-    let bytes = side_file::read(&path).map_err(|error| failed(&path, error))?.unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
-    Ok(text.lines().filter_map(Redaction::parse).any(|found| found.is_after(backup)))
+    let files = mirrored::read(folder, NAME, |line| Redaction::parse(line).is_some())?;
+    // What no file can tell any more may have been one.
+    let is_unknown = !files.is_empty() && files.iter().all(|file| file.damaged > 0);
+    let mut known = files.iter().flat_map(|file| &file.lines);
+    Ok(is_unknown
+        || known.any(|line| Redaction::parse(line).is_none_or(|found| found.is_after(backup))))
 }
 
 #[cfg(test)]

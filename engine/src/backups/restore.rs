@@ -158,11 +158,13 @@ mod tests {
     use super::*;
     use crate::backups::manifest::list;
     use crate::backups::recover::{self, WithoutBackup};
+    use crate::backups::redactions;
     use crate::handles::open::open;
     use crate::handles::settings::{BackupSettings, Settings};
     use crate::model::time::{DAY, HOUR};
     use crate::tests::fixture::{TestStore, axis, parse};
     use loci_proto::requests::export::{ExportRequest, Layout};
+    use loci_proto::requests::groups::SwitchRequest;
     use serde_json::json;
     use std::path::Path;
     use std::sync::Arc;
@@ -278,6 +280,67 @@ mod tests {
             }
             test_store = reopened(folder, &target);
             assert!(test_store.writer.isolated_groups().contains(&group.id), "{damaged}");
+        }
+    }
+
+    /// Files next to the backups that say what is in force.
+    const SIDE_FILES: [&str; 6] = [
+        "forgotten-ids",
+        "forgotten-ids-copy",
+        "policies",
+        "policies-copy",
+        "redactions",
+        "redactions-copy",
+    ];
+
+    #[test]
+    fn no_fault_of_one_file_weakens_a_policy_or_brings_a_text_back() {
+        let (mut test_store, target) = store();
+        store_note(&mut test_store, "The zebra crossing is closed");
+        let erased = store_note(&mut test_store, "The fridge of the mill is red");
+        let backup = back_up(&test_store, Reason::Manual);
+        let (mut call, now) = (test_store.call("shop", None), test_store.now);
+        test_store.writer.set_isolated(&call, true, now).expect("the project is isolated");
+        call.actor.origin = loci_proto::memory::Origin::Person;
+        let off = SwitchRequest { group: Some("mill".parse().expect("a name")), off: true };
+        test_store.store("mill", json!({"content": "The mill is old", "type": "semantic"}), None);
+        test_store.writer.switch_group(&call, &off, None).expect("it is off");
+        let request = parse(json!({"memory_id": erased, "hard_delete": true}));
+        test_store.writer.forget(&call, &request).expect("it is deleted");
+        let database = test_store.writer.shared.path.clone();
+        redactions::record(&target.backups, "d", 1).expect("it is recorded");
+        let mut folder = closed(test_store);
+        let group = crate::tests::fixture::named("shop");
+        let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+        for (number, name) in SIDE_FILES.iter().cycle().take(36).enumerate() {
+            let file = target.backups.join(name);
+            let mut bytes = std::fs::read(&file).unwrap_or_else(|error| panic!("{name}: {error}"));
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let at = usize::try_from(random >> 33).unwrap_or(0) % bytes.len();
+            match number / 12 {
+                0 => bytes[at] ^= 1 << (number % 7),
+                1 => bytes.truncate(at),
+                _ => bytes.clear(),
+            }
+            std::fs::write(&file, bytes).expect("it is changed");
+            if number % 5 == 0 {
+                std::fs::remove_file(&file).expect("it is removed");
+            }
+            // The database is whole, damaged or lost.
+            match number % 3 {
+                0 => {}
+                1 => std::fs::write(&database, "no database").expect("it is damaged"),
+                _ => std::fs::remove_file(&database).expect("it is lost"),
+            }
+            assert!(redactions::is_needed(&target.backups, &backup).expect("it is read"), "{name}");
+            restore(&target, &backup).expect("the backup is restored");
+            let test_store = reopened(folder, &target);
+            let shared = &test_store.writer.shared;
+            assert!(shared.isolated.read().contains(&group.id), "{number}: {name} at {at}");
+            assert!(shared.switches.read().is_off("mill"), "{number}: {name} at {at}");
+            let back = crate::db::memories::by_id(&test_store.writer.conn, &erased);
+            assert!(back.expect("it is read").is_none(), "{number}: {name} at {at}");
+            folder = closed(test_store);
         }
     }
 

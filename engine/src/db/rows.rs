@@ -4,6 +4,7 @@
 //! Not here: which rows an act records (`crate::transaction`), how they are restored (`journal`).
 
 use crate::error::Result;
+use loci_proto::error::{Code, Failure};
 use rusqlite::types::{Value as Sql, ValueRef};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params_from_iter};
 use serde::{Deserialize, Serialize};
@@ -175,7 +176,8 @@ pub(crate) fn insert_into(conn: &Connection, table: &str, image: &Image) -> Resu
     let parameters: Vec<String> = (1..=names.len()).map(|n| format!("?{n}")).collect();
     let (names, parameters) = (names.join(", "), parameters.join(", "));
     let sql = format!("INSERT INTO {table}({names}) VALUES ({parameters})");
-    conn.prepare_cached(&sql)?.execute(params_from_iter(image.values().map(to_sql)))?;
+    let values: Vec<Sql> = image.values().map(to_sql).collect::<Result<_>>()?;
+    conn.prepare_cached(&sql)?.execute(params_from_iter(values))?;
     Ok(())
 }
 
@@ -185,7 +187,7 @@ pub(crate) fn update(conn: &Connection, row: &Row, columns: &Image) -> Result<()
     let first = values.len() + 1;
     let assignments: Vec<String> =
         columns.keys().enumerate().map(|(i, name)| format!("{name} = ?{}", first + i)).collect();
-    values.extend(columns.values().map(to_sql));
+    values.extend(columns.values().map(to_sql).collect::<Result<Vec<_>>>()?);
     let sql = format!("UPDATE {} SET {} WHERE {condition}", row.table(), assignments.join(", "));
     conn.prepare_cached(&sql)?.execute(params_from_iter(values))?;
     Ok(())
@@ -216,23 +218,44 @@ fn to_json(value: ValueRef<'_>) -> Value {
     }
 }
 
-fn to_sql(value: &Value) -> Sql {
-    match value {
+fn to_sql(value: &Value) -> Result<Sql> {
+    Ok(match value {
         Value::Null => Sql::Null,
         Value::Bool(b) => Sql::Integer(i64::from(*b)),
         Value::Number(n) => {
             n.as_i64().map_or_else(|| Sql::Real(n.as_f64().unwrap_or_default()), Sql::Integer)
         }
         Value::String(text) => Sql::Text(text.clone()),
-        Value::Array(_) | Value::Object(_) => {
-            Sql::Blob(from_hex(value["hex"].as_str().unwrap_or_default()))
-        }
-    }
+        Value::Array(_) | Value::Object(_) => Sql::Blob(from_hex(value["hex"].as_str())?),
+    })
 }
 
-fn from_hex(text: &str) -> Vec<u8> {
-    text.as_bytes()
-        .chunks_exact(2)
-        .filter_map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
-        .collect()
+/// Returns the bytes of hexadecimal digits; a digit that is none would shorten them.
+fn from_hex(text: Option<&str>) -> Result<Vec<u8>> {
+    let byte = |pair: &[u8]| -> Option<u8> {
+        let is_byte = pair.len() == 2 && pair.iter().all(u8::is_ascii_hexdigit);
+        let digits = std::str::from_utf8(pair).ok().filter(|_| is_byte)?;
+        u8::from_str_radix(digits, 16).ok()
+    };
+    let bytes: Option<Vec<u8>> =
+        text.and_then(|text| text.as_bytes().chunks(2).map(byte).collect());
+    bytes.ok_or_else(|| {
+        let message = "a value in the journal is damaged on the disk; nothing was changed";
+        Failure::new(Code::StorageFailed, message).hint("Run loci doctor").into()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_digit_is_refused() {
+        assert_eq!(to_sql(&blob(b"\x00\xff")).expect("whole"), Sql::Blob(vec![0, 255]));
+        for hex in ["0", "0g", "00f", "zz00", " 00", "+0"] {
+            let refused = to_sql(&json!({"hex": hex})).expect_err("damaged");
+            assert!(refused.to_string().contains("nothing was changed"), "{hex}: {refused}");
+        }
+        assert!(to_sql(&json!({"hax": "00"})).is_err());
+    }
 }

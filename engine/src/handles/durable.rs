@@ -3,12 +3,14 @@
 //!
 //! Not here: the files themselves (`database_files`), transactions (`transaction::change`).
 
-use crate::backups::forgotten_ids;
+use crate::backups::policies::{self, Policies};
+use crate::backups::{forgotten_ids, mirrored, redactions};
 use crate::database_files::quarantine::Quarantine;
 use crate::db::checkpoint::{Announcement, Moved};
 use crate::db::{backup, checkpoint, connection, health};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
+use crate::handles::open::unrecorded_tombstones;
 use crate::handles::writer::Writer;
 use crate::index::snapshot;
 use crate::model::time::ClockReading;
@@ -61,6 +63,34 @@ impl Writer {
             && forgotten_ids::append(folder, &self.erased).is_ok()
         {
             self.erased.clear();
+        }
+    }
+
+    /// Completes the files next to the backups, and records what is deleted, isolated and off if they do not say so.
+    pub(crate) fn begin_records(&mut self) {
+        self.erased = unrecorded_tombstones(&self.conn, &self.shared.settings());
+        self.record_erased();
+        let Some(folder) = self.shared.settings().backups.folder.clone() else { return };
+        for name in [forgotten_ids::NAME, redactions::NAME, policies::NAME] {
+            if let Err(error) = mirrored::complete(&folder, name) {
+                self.findings.push(format!("{name} is kept in one place only: {error}"));
+            }
+        }
+        self.policies = policies::last(&folder);
+        self.record_policies();
+    }
+
+    /// Writes what is isolated and off next to the backups, if it has changed. If the file cannot be written, a later commit tries again.
+    pub(crate) fn record_policies(&mut self) {
+        let Some(folder) = self.shared.settings().backups.folder.clone() else { return };
+        let now = Policies::new(&self.shared.isolated.read(), &self.shared.switches.read());
+        // A store that never had any needs no file.
+        let is_known = match &self.policies {
+            Some(known) => *known == now,
+            None => now == Policies::default() && !policies::exists(&folder),
+        };
+        if !is_known && policies::record(&folder, &now).is_ok() {
+            self.policies = Some(now);
         }
     }
 

@@ -96,8 +96,7 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
         &path,
         OpenedFiles { database: &database, sums_are_valid, moved, committed },
     )?;
-    let erased = unrecorded_tombstones(&conn, &settings);
-    let warmup = WarmupProgress::of(memories::count(&conn)?);
+    let warmup = Arc::new(WarmupProgress::of(memories::count(&conn)?));
     let shared = Arc::new(Shared {
         path,
         database,
@@ -110,7 +109,7 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
         sets: RwLock::new(Arc::new(sets)),
         index: RwLock::default(),
         index_suspect: Mutex::default(),
-        warmup: Arc::new(warmup),
+        warmup,
         erase_pending: AtomicBool::new(false),
     });
     let mut writer = Writer {
@@ -123,10 +122,11 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
         files,
         failure: None,
         is_log_lost: false,
-        erased,
+        erased: Vec::new(),
+        policies: None,
         findings,
     };
-    writer.record_erased();
+    writer.begin_records();
     if recognition.condition() != health::FileCondition::Known {
         writer.erase_what_came_back(now)?;
     }
@@ -165,7 +165,7 @@ fn back_up_before_migration(
 }
 
 /// Returns the ids of permanently deleted memories that are not in the file next to the backups.
-fn unrecorded_tombstones(conn: &Connection, settings: &Settings) -> Vec<MemoryId> {
+pub(crate) fn unrecorded_tombstones(conn: &Connection, settings: &Settings) -> Vec<MemoryId> {
     let Some(folder) = &settings.backups.folder else { return Vec::new() };
     let Ok(mut ids) = tombstones::ids(conn) else { return Vec::new() };
     if !ids.is_empty()

@@ -3,6 +3,7 @@
 //! Not here: the operations (`operations`), transactions (`transaction::change`), opening and
 //! warm-up (`open`).
 
+use crate::backups::policies::Policies;
 use crate::database_files::store_files::StoreFiles;
 use crate::db::{cipher, connection, health, idempotency, memories};
 use crate::error::Result;
@@ -43,6 +44,8 @@ pub struct Writer {
     pub(crate) is_log_lost: bool,
     /// Permanently deleted memories whose ids are not in the file next to the backups yet.
     pub(crate) erased: Vec<MemoryId>,
+    /// What the file next to the backups says of isolation and switches.
+    pub(crate) policies: Option<Policies>,
     /// What the start found wrong with the files, one sentence each.
     pub(crate) findings: Vec<String>,
 }

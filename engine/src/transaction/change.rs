@@ -299,6 +299,7 @@ impl Writer {
             self.record_commit()?;
             failpoint!("before the index update");
             self.apply_to_index()?;
+            self.record_policies();
             failpoint!("after the index update");
         }
         Ok(result)

@@ -97,6 +97,10 @@ fn check(subject: &mut Subject) {
 /// Makes the remaining calls again, the first of them with the key of the call that failed.
 fn finish(subject: &mut Subject, from: usize, expected: &Expected) {
     for (number, (name, _)) in CALLS.iter().enumerate().skip(from) {
+        // A step of maintenance has no key: made again after its commit, it would be the next step.
+        if *name == "drop vectors" && content(subject) == expected.after[number] {
+            continue;
+        }
         let made = subject.make(number);
         made.unwrap_or_else(|error| panic!("{name} again: {error}"));
         check(subject);

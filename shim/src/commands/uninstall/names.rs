@@ -59,7 +59,9 @@ pub fn is_backup(name: &str) -> bool {
         let (id, end) = rest.split_at_checked(32).unwrap_or_default();
         is_uuid(id) && TEMPORARY_ENDINGS.contains(&end)
     });
-    is_copy || is_temporary || ["forgotten-ids", "redactions"].contains(&name)
+    is_copy
+        || is_temporary
+        || ["forgotten-ids", "redactions", "policies"].contains(&name.trim_end_matches("-copy"))
 }
 
 /// Whether a folder of the folder of models is the one of a model that loci downloads.
